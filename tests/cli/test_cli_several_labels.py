@@ -257,9 +257,19 @@ def test_evaluate_takes_another_goal_and_refuses_what_is_for_one_label(ticket_mo
         ran(capsys, "evaluate", "tickets.textodds", "test.csv", "--goal", "cost=1:99", "--json").out
     )
     assert told["micro_f1"] == ticket_model.with_goal("cost=1:99").evaluate("test.csv").micro_f1
-    for options in (["--report", "a.html"], ["--loss", "a->b: 2"]):
+    for options in (["--abstain", "1"], ["--loss", "a->b: 2"]):
         err = ran(capsys, "evaluate", "tickets.textodds", "test.csv", *options, status=2).err
         assert err.startswith(f"error: `{options[0]}` is for one label a text, and this model gives several")
+
+
+def test_evaluate_writes_a_report(ticket_model, capsys, tmp_path):
+    page = tmp_path / "tickets.html"
+    told = json.loads(
+        ran(capsys, "evaluate", "tickets.textodds", "test.csv", "--report", str(page), "--json").out
+    )
+    assert told["report"] == str(page)
+    assert told["micro_f1"] == ticket_model.evaluate("test.csv").micro_f1
+    assert "Labels given together wrongly" in page.read_text()
 
 
 def test_explain_shows_each_label_that_is_given_with_its_threshold(ticket_model, capsys):

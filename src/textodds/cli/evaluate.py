@@ -31,9 +31,11 @@ from textodds.model.multilabel_model import MultiLabelModel
 if TYPE_CHECKING:
     from textodds.judge.decisions import DecisionCosts, MeanLoss
     from textodds.judge.evaluation import Evaluation
+    from textodds.judge.label_evaluation import LabelEvaluation
     from textodds.judge.thresholds import Goal
     from textodds.model.file import Model
     from textodds.study.report.evaluation_data import EvaluationData
+    from textodds.study.report.label_data import LabelData
 
 FAIL_UNDER = "Exit with status 1 if the accuracy (of several labels: micro-F1) is below this."
 GOAL = "Of several labels: measure with thresholds for this goal."
@@ -86,8 +88,9 @@ def evaluate(
     page = None if report is None else _checked_page(Path(report))
     measured = load(model, threads=threads)
     if isinstance(measured, MultiLabelModel):
-        refuse({"report": report, "loss": loss, "abstain": abstain})
-        return _evaluate_labels(measured, data, fail_under, goal, options, json=as_json_, quiet=quiet)
+        refuse({"loss": loss, "abstain": abstain})
+        files = (Path(model), page)
+        return _evaluate_labels(measured, data, fail_under, goal, options, files, json=as_json_, quiet=quiet)
     refuse_of_one({"goal": goal})
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
@@ -116,25 +119,46 @@ def _evaluate_labels(
     fail_under: float | None,
     goal: Goal | None,
     options: Reading,
+    files: tuple[Path, Path | None],
     *,
     json: bool,
     quiet: bool,
 ) -> int:
-    """Measure a model of several labels a text."""
+    """Measure a model of several labels a text; ``files`` are that of the model and the report."""
     from textodds.cli.several_labels.measures import evaluation_lines, must_know_a_label
 
+    path, page = files
     if goal is not None:
         model = model.with_goal(goal)
     source = source_for(model, data, options, labelled=True)
     with watched(source, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
-        evaluation = model.evaluate_batches(batches)
+        evaluation, gathered = _labels_measured(model, batches, for_page=page is not None)
     warn_of_labels(source, options)
     must_know_a_label(evaluation)
-    show(evaluation.as_dict(), evaluation_lines(evaluation), json=json)
+    if page is not None and gathered is not None:
+        from textodds.study.report.label_page import label_page
+
+        named = {"called": path.name, "data": source.description, "more": _file_fact(path)}
+        _write(page, label_page(model, evaluation, gathered, **named))
+    told = evaluation.as_dict() | ({} if page is None else {"report": str(page)})
+    show(told, evaluation_lines(evaluation), json=json)
+    if page is not None:
+        say(f"\nwrote {strong(str(page))}: {size(page.stat().st_size)}", quiet=quiet or json)
     if fail_under is None or evaluation.micro_f1 >= fail_under:
         return 0
     say(f"micro-F1 {evaluation.micro_f1:.4f} is below {fail_under:g}", quiet=quiet)
     return 1
+
+
+def _labels_measured(
+    model: MultiLabelModel, batches: Iterable[Any], *, for_page: bool
+) -> tuple[LabelEvaluation, LabelData | None]:
+    """The quality of a model of several labels, and what a page shows besides."""
+    if not for_page:
+        return model.evaluate_batches(batches), None
+    from textodds.study.report.label_data import measured_labels
+
+    return measured_labels(model, batches)
 
 
 def _measured(
@@ -182,10 +206,18 @@ def _write_page(
     """Write the page, whole or not at all."""
     from textodds.study.report.evaluation_page import evaluation_page
 
+    more = _file_fact(path)
+    _write(page, evaluation_page(model, evaluation, gathered, called=path.name, data=data, more=more))
+
+
+def _file_fact(path: Path) -> list[tuple[str, str]]:
+    """What a page says of the file of a model."""
     stat = path.stat()
     written = datetime.fromtimestamp(stat.st_mtime, UTC)
-    more = [("file", f"{path}, {size(stat.st_size)}, written {written:%Y-%m-%d %H:%M} UTC")]
-    drawn = evaluation_page(model, evaluation, gathered, called=path.name, data=data, more=more)
+    return [("file", f"{path}, {size(stat.st_size)}, written {written:%Y-%m-%d %H:%M} UTC")]
+
+
+def _write(page: Path, drawn: str) -> None:
     with replacing(page) as temporary:
         temporary.write_text(drawn, encoding="utf-8")
 

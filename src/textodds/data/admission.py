@@ -183,7 +183,7 @@ def admit_texts(
     at: Callable[[int], At],
     sets: LabelSets | None = None,
 ) -> Batch | None:
-    """The batch of the good rows among N texts and what stands beside them; with ``sets`` labels are lists."""
+    """The batch of the good rows among N texts and what is beside them; with ``sets`` labels are lists."""
     beside = [None if column is None else Values(column) for column in (labels, weights)]
     part = Part(origin, [TEXT], [Values(texts)], len(texts), at, labels=beside[0], weights=beside[1])
     request = ColumnRequest.without_names()

@@ -360,12 +360,12 @@ class MultiLabelModel(TextUpdates):
     def predict(self, data: object) -> list[tuple[Label, ...]]:  # type: ignore[override]
         """The labels of each text: those at least as probable as their threshold, most probable first."""
         found: list[tuple[Label, ...]] = []
-        for batch in self._in_parts(self._batches(data)):
+        for batch in self.in_parts(self._batches(data)):
             p = sigmoid(self.score_batch(batch)[0])
             found += self.label_lists(p, self.given(p))
         return found
 
-    def _in_parts(self, batches: Iterable[Batch]) -> Iterable[Batch]:
+    def in_parts(self, batches: Iterable[Batch]) -> Iterable[Batch]:
         """Batches of no more texts than can be scored at once, of however many labels."""
         most = max(1, MOST_AT_ONCE // len(self.class_names))
         return (part for batch in batches for part in batch.parts(most))
@@ -411,7 +411,7 @@ class MultiLabelModel(TextUpdates):
 
         assert self.thresholds is not None
         return evaluate_labels(
-            ((sigmoid(self.score_batch(part)[0]), part.label_list()) for part in self._in_parts(batches)),
+            ((sigmoid(self.score_batch(part)[0]), part.label_list()) for part in self.in_parts(batches)),
             self.class_names,
             self.thresholds,
         )

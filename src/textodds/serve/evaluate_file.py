@@ -35,7 +35,14 @@ def measures(model: Model, file: str, columns: dict[str, str | None]) -> dict[st
         )
     model.info.get("reading", {}).pop("encoding", None)  # what is sent is in UTF-8, as everything here
     if isinstance(model, MultiLabelModel):
-        return model.evaluate_batches(model.read(Path(file), labelled=True, **named)).as_dict()
+        from textodds.study.report.label_data import measured_labels
+        from textodds.study.report.label_page import label_page
+
+        found, gathered = measured_labels(model, model.read(Path(file), labelled=True, **named))
+        with contextlib.suppress(Unsupported):  # matplotlib is not installed
+            drawn = label_page(model, found, gathered, called="the model", data="the file")
+            PAGE.write_text(drawn, encoding="utf-8")
+        return found.as_dict()
     if "label_separator" in named:
         raise InputError("the model gives one label", hint="leave `label_separator` out of the query")
     evaluation, data = measured(model, model.read(Path(file), labelled=True, **named))

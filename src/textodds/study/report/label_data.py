@@ -130,7 +130,7 @@ def measured_labels(model: MultiLabelModel, batches: Iterable[Any]) -> tuple[Lab
     collector = LabelCollector(model)
 
     def scored() -> Iterator[tuple[Floats, Sequence[str]]]:
-        for batch in batches:
+        for batch in model.in_parts(batches):
             logits = model.score_batch(batch)[0]
             collector.add(batch, logits)
             yield sigmoid(logits), batch.label_list()
