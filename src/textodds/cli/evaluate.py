@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -86,8 +86,9 @@ def evaluate(
     page = None if report is None else _checked_page(Path(report))
     measured = load(model, threads=threads)
     if isinstance(measured, MultiLabelModel):
-        refuse({"report": report, "loss": loss, "abstain": abstain})
-        return _evaluate_labels(measured, data, fail_under, goal, options, json=as_json_, quiet=quiet)
+        refuse({"loss": loss, "abstain": abstain})
+        where = None if page is None else (page, Path(model))
+        return _evaluate_labels(measured, data, fail_under, goal, where, options, json=as_json_, quiet=quiet)
     refuse_of_one({"goal": goal})
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
@@ -96,7 +97,9 @@ def evaluate(
         evaluation, gathered = _measured(measured, batches, costs, for_page=page is not None)
     _must_know_a_label(evaluation, measured)
     if page is not None and gathered is not None:
-        _write_page(page, measured, evaluation, gathered, Path(model), source.description)
+        from textodds.study.report.evaluation_page import evaluation_page
+
+        _write_page(page, evaluation_page, (measured, evaluation, gathered), Path(model), source.description)
     cost = None if costs is None else costs.mean_loss()
     beside = {"cost": None if cost is None else cost.as_dict(), "report": None if page is None else str(page)}
     about = evaluation.as_dict() | {name: part for name, part in beside.items() if part is not None}
@@ -115,22 +118,35 @@ def _evaluate_labels(
     data: tuple[str, ...],
     fail_under: float | None,
     goal: Goal | None,
+    page: tuple[Path, Path] | None,
     options: Reading,
     *,
     json: bool,
     quiet: bool,
 ) -> int:
-    """Measure a model of several labels a text."""
+    """Measure a model of several labels a text; ``page`` is where the report goes, and the model's file."""
     from textodds.cli.several_labels.measures import evaluation_lines, must_know_a_label
 
     if goal is not None:
         model = model.with_goal(goal)
     source = source_for(model, data, options, labelled=True)
     with watched(source, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
-        evaluation = model.evaluate_batches(batches)
+        if page is None:
+            evaluation = model.evaluate_batches(batches)
+        else:
+            from textodds.study.report.label_data import measured_labels
+
+            evaluation, gathered = measured_labels(model, batches)
     warn_of_labels(source, options)
     must_know_a_label(evaluation)
-    show(evaluation.as_dict(), evaluation_lines(evaluation), json=json)
+    beside = {} if page is None else {"report": str(page[0])}
+    if page is not None:
+        from textodds.study.report.label_page import label_page
+
+        _write_page(page[0], label_page, (model, evaluation, gathered), page[1], source.description)
+    show(evaluation.as_dict() | beside, evaluation_lines(evaluation), json=json)
+    if page is not None:
+        say(f"\nwrote {strong(str(page[0]))}: {size(page[0].stat().st_size)}", quiet=quiet or json)
     if fail_under is None or evaluation.micro_f1 >= fail_under:
         return 0
     say(f"micro-F1 {evaluation.micro_f1:.4f} is below {fail_under:g}", quiet=quiet)
@@ -177,15 +193,13 @@ def _checked_page(path: Path) -> Path:
 
 
 def _write_page(
-    page: Path, model: Model, evaluation: Evaluation, gathered: EvaluationData, path: Path, data: str
+    page: Path, draw: Callable[..., str], measured: tuple[object, ...], path: Path, data: str
 ) -> None:
-    """Write the page, whole or not at all."""
-    from textodds.study.report.evaluation_page import evaluation_page
-
+    """Write the page that is drawn of what was measured, whole or not at all."""
     stat = path.stat()
     written = datetime.fromtimestamp(stat.st_mtime, UTC)
     more = [("file", f"{path}, {size(stat.st_size)}, written {written:%Y-%m-%d %H:%M} UTC")]
-    drawn = evaluation_page(model, evaluation, gathered, called=path.name, data=data, more=more)
+    drawn = draw(*measured, called=path.name, data=data, more=more)
     with replacing(page) as temporary:
         temporary.write_text(drawn, encoding="utf-8")
 

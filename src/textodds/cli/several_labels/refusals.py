@@ -17,7 +17,6 @@ INSTEAD = {
     "why_not": "a label has no rival: it is there or not; leave it out",
     "others": "a label has no rival: it is there or not; leave it out",
     "between": "name one label: `--class LABEL`",
-    "report": "leave it out; `--json` has every measure",
 }
 """What to do instead of each option, by its name in the command."""
 
