@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -31,11 +31,9 @@ from textodds.model.multilabel_model import MultiLabelModel
 if TYPE_CHECKING:
     from textodds.judge.decisions import DecisionCosts, MeanLoss
     from textodds.judge.evaluation import Evaluation
-    from textodds.judge.label_evaluation import LabelEvaluation
     from textodds.judge.thresholds import Goal
     from textodds.model.file import Model
     from textodds.study.report.evaluation_data import EvaluationData
-    from textodds.study.report.label_data import LabelData
 
 FAIL_UNDER = "Exit with status 1 if the accuracy (of several labels: micro-F1) is below this."
 GOAL = "Of several labels: measure with thresholds for this goal."
@@ -89,8 +87,8 @@ def evaluate(
     measured = load(model, threads=threads)
     if isinstance(measured, MultiLabelModel):
         refuse({"loss": loss, "abstain": abstain})
-        files = (Path(model), page)
-        return _evaluate_labels(measured, data, fail_under, goal, options, files, json=as_json_, quiet=quiet)
+        where = None if page is None else (page, Path(model))
+        return _evaluate_labels(measured, data, fail_under, goal, where, options, json=as_json_, quiet=quiet)
     refuse_of_one({"goal": goal})
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
@@ -99,7 +97,9 @@ def evaluate(
         evaluation, gathered = _measured(measured, batches, costs, for_page=page is not None)
     _must_know_a_label(evaluation, measured)
     if page is not None and gathered is not None:
-        _write_page(page, measured, evaluation, gathered, Path(model), source.description)
+        from textodds.study.report.evaluation_page import evaluation_page
+
+        _write_page(page, evaluation_page, (measured, evaluation, gathered), Path(model), source.description)
     cost = None if costs is None else costs.mean_loss()
     beside = {"cost": None if cost is None else cost.as_dict(), "report": None if page is None else str(page)}
     about = evaluation.as_dict() | {name: part for name, part in beside.items() if part is not None}
@@ -118,47 +118,39 @@ def _evaluate_labels(
     data: tuple[str, ...],
     fail_under: float | None,
     goal: Goal | None,
+    page: tuple[Path, Path] | None,
     options: Reading,
-    files: tuple[Path, Path | None],
     *,
     json: bool,
     quiet: bool,
 ) -> int:
-    """Measure a model of several labels a text; ``files`` are that of the model and the report."""
+    """Measure a model of several labels a text; ``page`` is where the report goes, and the model's file."""
     from textodds.cli.several_labels.measures import evaluation_lines, must_know_a_label
 
-    path, page = files
     if goal is not None:
         model = model.with_goal(goal)
     source = source_for(model, data, options, labelled=True)
     with watched(source, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
-        evaluation, gathered = _labels_measured(model, batches, for_page=page is not None)
+        if page is None:
+            evaluation = model.evaluate_batches(batches)
+        else:
+            from textodds.study.report.label_data import measured_labels
+
+            evaluation, gathered = measured_labels(model, batches)
     warn_of_labels(source, options)
     must_know_a_label(evaluation)
-    if page is not None and gathered is not None:
+    beside = {} if page is None else {"report": str(page[0])}
+    if page is not None:
         from textodds.study.report.label_page import label_page
 
-        named = {"called": path.name, "data": source.description, "more": _file_fact(path)}
-        _write(page, label_page(model, evaluation, gathered, **named))
-    told = evaluation.as_dict() | ({} if page is None else {"report": str(page)})
-    show(told, evaluation_lines(evaluation), json=json)
+        _write_page(page[0], label_page, (model, evaluation, gathered), page[1], source.description)
+    show(evaluation.as_dict() | beside, evaluation_lines(evaluation), json=json)
     if page is not None:
-        say(f"\nwrote {strong(str(page))}: {size(page.stat().st_size)}", quiet=quiet or json)
+        say(f"\nwrote {strong(str(page[0]))}: {size(page[0].stat().st_size)}", quiet=quiet or json)
     if fail_under is None or evaluation.micro_f1 >= fail_under:
         return 0
     say(f"micro-F1 {evaluation.micro_f1:.4f} is below {fail_under:g}", quiet=quiet)
     return 1
-
-
-def _labels_measured(
-    model: MultiLabelModel, batches: Iterable[Any], *, for_page: bool
-) -> tuple[LabelEvaluation, LabelData | None]:
-    """The quality of a model of several labels, and what a page shows besides."""
-    if not for_page:
-        return model.evaluate_batches(batches), None
-    from textodds.study.report.label_data import measured_labels
-
-    return measured_labels(model, batches)
 
 
 def _measured(
@@ -201,23 +193,13 @@ def _checked_page(path: Path) -> Path:
 
 
 def _write_page(
-    page: Path, model: Model, evaluation: Evaluation, gathered: EvaluationData, path: Path, data: str
+    page: Path, draw: Callable[..., str], measured: tuple[object, ...], path: Path, data: str
 ) -> None:
-    """Write the page, whole or not at all."""
-    from textodds.study.report.evaluation_page import evaluation_page
-
-    more = _file_fact(path)
-    _write(page, evaluation_page(model, evaluation, gathered, called=path.name, data=data, more=more))
-
-
-def _file_fact(path: Path) -> list[tuple[str, str]]:
-    """What a page says of the file of a model."""
+    """Write the page that is drawn of what was measured, whole or not at all."""
     stat = path.stat()
     written = datetime.fromtimestamp(stat.st_mtime, UTC)
-    return [("file", f"{path}, {size(stat.st_size)}, written {written:%Y-%m-%d %H:%M} UTC")]
-
-
-def _write(page: Path, drawn: str) -> None:
+    more = [("file", f"{path}, {size(stat.st_size)}, written {written:%Y-%m-%d %H:%M} UTC")]
+    drawn = draw(*measured, called=path.name, data=data, more=more)
     with replacing(page) as temporary:
         temporary.write_text(drawn, encoding="utf-8")
 

@@ -241,12 +241,11 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
             raise InputError(
                 "`--like` with a model of texts does not run on Spark", hint="leave out `--spark`"
             )
-        for name in ("goal", "label_separator"):
-            if how.pop(name) is not None:
-                raise Unsupported(
-                    f"`--{name.replace('_', '-')}` is for several labels a text, which Spark does not learn",
-                    hint="leave out `--spark`",
-                )
+        if how.pop("label_separator") is not None:
+            raise Unsupported(
+                "on Spark several labels come as arrays, not behind one another in one field",
+                hint="split them first: `functions.split(df.labels, '[|]')`; or leave out `--spark`",
+            )
         return trained(options["spark"], options["conf"], data, how)
     from textodds.training.train import train as of_library
 
