@@ -287,3 +287,23 @@ def test_a_plain_answer_loads_nothing_for_decisions(model):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_labels_that_are_paths_are_answered_as_deep_as_is_sure(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [("goal cup final", "sport/football"), ("bat wicket over", "sport/cricket"), ("tax vote", "news")]
+    lines = [f"{text} n{number % 7},{label}" for number in range(60) for text, label in rows]
+    Path("paths.csv").write_text("text,label\n" + "\n".join(lines) + "\n")
+    model = textodds.train("paths.csv", learner="multinomial:alpha=1", calibrate=False)
+    model.save("paths.textodds")
+    text = "cup wicket"  # sport, but which?
+    p = model(text).probabilities
+    assert main(["predict", "paths.textodds", "--say", text, "--tree", "--threshold", "0.9"]) == 0
+    both = p["sport/football"] + p["sport/cricket"]
+    assert capsys.readouterr().out == f"sport\t{both:.4f}\n"
+    assert main(["predict", "paths.textodds", "--say", "goal cup", "--tree"]) == 0
+    assert capsys.readouterr().out.startswith("sport/football\t")
+    assert main(["predict", "paths.textodds", "--say", text, "--tree", "--max-error", "0.1"]) == 2
+    assert "`--max-error` and `--tree` cannot be combined" in capsys.readouterr().err
+    assert main(["evaluate", "paths.textodds", "paths.csv"]) == 0
+    assert "accuracy by level of the labels: 1: 1.0000, 2: 1.0000" in capsys.readouterr().out

@@ -36,6 +36,7 @@ class AnswerOptions(Reading):
     loss: tuple[str, ...]
     abstain: float | None
     threshold: float | None
+    tree: bool
     max_error: float | None
     sets: float | None
     by_class: bool
@@ -59,13 +60,15 @@ def loss_options() -> Callable[[F], F]:
 
 
 def guarantee_options() -> Callable[[F], F]:
-    """``--threshold``, ``--max-error``, ``--set`` and ``--by-class``."""
+    """``--threshold``, ``--tree``, ``--max-error``, ``--set`` and ``--by-class``."""
     threshold = "Abstain below this probability."
+    tree = "Labels are paths such as a/b/c: go as deep as the probability allows, 0.5 or --threshold."
     max_error = "Abstain so that at most this share of answers is wrong, with 95 % confidence."
     sets = "Answer with a set of labels that contains the true one with this probability."
     by_class = "With --set: guarantee the probability within every class."
     return together(
         option(SECTION, "--threshold", type=SHARE, metavar="PROBABILITY", help=threshold),
+        option(SECTION, "--tree", is_flag=True, help=tree),
         option(SECTION, "--max-error", type=INSIDE, metavar="RATE", help=max_error),
         option(SECTION, "--set", "sets", also=["--sets"], type=INSIDE, metavar="COVERAGE", help=sets),
         option(SECTION, "--by-class", is_flag=True, help=by_class),
@@ -109,8 +112,10 @@ def answers_of(
     """What the options make of probabilities; None if the most probable class is all that is wanted."""
     loss, abstain, by_class = options["loss"], options["abstain"], options["by_class"]
     max_error, sets, threshold = options["max_error"], options["sets"], options["threshold"]
-    ways = [name for name, on in (("loss", loss), ("max-error", max_error), ("set", sets)) if on]
-    if threshold is not None:
+    tree = options["tree"]
+    named = (("loss", loss), ("max-error", max_error), ("set", sets), ("tree", tree))
+    ways = [name for name, on in named if on]
+    if threshold is not None and not tree:
         ways.append("threshold")
     if abstain is not None and not loss:
         ways.insert(0, "abstain")
@@ -122,6 +127,8 @@ def answers_of(
         raise InputError("`--by-class` applies to `--set` only", hint="give its coverage too: `--set 0.9`")
     if (rule := rule_of(model, loss, abstain, quiet=quiet)) is not None:
         return _least_loss(rule, model.class_names)
+    if tree:
+        return _down_the_tree(0.5 if threshold is None else threshold, model.class_names)
     if threshold is not None:
         return _from_threshold(threshold, model.class_names)
     if ways and prior is not None:
@@ -152,6 +159,19 @@ def _from_threshold(threshold: float, classes: tuple[str, ...]) -> Answers:
         is_enough = np.exp(log_posterior).max(axis=1) >= threshold
         action = np.where(is_enough, log_posterior.argmax(axis=1), -1)
         return _actions(classes, log_posterior, action, [{}] * len(action))
+
+    return answers
+
+
+def _down_the_tree(threshold: float, classes: tuple[str, ...]) -> Answers:
+    """Answers of the deepest node of labels that are paths, from a probability on."""
+    from textodds.judge.label_tree import LabelTree
+
+    tree = LabelTree.of(classes)
+
+    def answers(log_posterior: Floats) -> Iterator[Answer]:
+        for node, share in tree.answers(np.exp(log_posterior), threshold):
+            yield one_line(node) or "?", share, {"action": node or None, "action_probability": share}
 
     return answers
 

@@ -126,7 +126,7 @@ def predict(
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)
     if output is not None:
-        threshold = options["threshold"]
+        threshold = None if options["tree"] else options["threshold"]
         wanted = AnswerColumns(
             answering.class_names, proba=options["proba"], top=options["top"], threshold=threshold
         )
@@ -147,7 +147,7 @@ def _predict_labels(
     from textodds.cli.several_labels.answers import LabelsAnswered, answer_lines, with_decision
     from textodds.model.label_answers import LabelAnswerColumns
 
-    names = ("loss", "abstain", "max_error", "sets", "by_class", "familiarity")
+    names = ("loss", "abstain", "max_error", "sets", "by_class", "familiarity", "tree")
     refuse({**{name: options[name] for name in names}, "prior": prior})  # type: ignore[literal-required]
     model = with_decision(model, options["threshold"], options["goal"])
     wanted: dict[str, Any] = {"proba": options["proba"], "top": options["top"]}

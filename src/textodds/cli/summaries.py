@@ -403,6 +403,9 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
             f"  calibration error {evaluation.calibration_error:.4f} "
             "(mean gap between stated probability and accuracy)"
         )
+    if len(levels := evaluation.by_level()) > 1:
+        told = ", ".join(f"{each.level}: {each.accuracy:.4f}" for each in levels)
+        yield faint(f"  accuracy by level of the labels: {told}")
     yield from (f"  {warning(each)}" for each in evaluation.warnings())
     yield ""
     yield from _by_class(evaluation)

@@ -12,6 +12,7 @@ INSTEAD = {
     "max_error": "for labels that are right in 95 % of cases: `--goal precision=0.95`",
     "sets": "choose thresholds by a goal: `--goal precision=0.95`, or `--goal recall=0.95`",
     "by_class": "thresholds are by label already; leave it out",
+    "tree": "in Python: `model.predict_tree(texts)`",
     "prior": "change the thresholds: `--goal`, or `--threshold 0.4`",
     "familiarity": "leave it out; novelty is measured for one label a text",
     "why_not": "a label has no rival: it is there or not; leave it out",
