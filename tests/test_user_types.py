@@ -41,6 +41,11 @@ reveal_type(textodds.train("mail.csv", text="body"))
 nb = textodds.MultinomialNB(alpha=0.1)
 reveal_type(textodds.train("mail.csv", text="body", label="kind", learner=nb, min_df=2, bad_rows="skip"))
 reveal_type(textodds.train(like=model))
+several = textodds.train(["free phone", "see you"], [["spam", "offer"], []])
+reveal_type(several)
+reveal_type(several("free").labels)
+reveal_type(several.evaluate(["free"], [["spam"]]).calibration_error)
+reveal_type(textodds.train("mail.csv", text="body", label_separator="|", goal="macro-f1"))
 """
 
 MISTAKES = """
@@ -52,6 +57,7 @@ textodds.train("mail.csv", text="body", threads="two")
 textodds.train("mail.csv", bad_rows="ignore")
 """
 
+SEVERAL = "textodds.model.multilabel_model.MultiLabelModel"
 REVEALED = [
     "textodds.model.text_model.TextModel",
     "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]]",  # NumPy leaves the shape open
@@ -60,12 +66,17 @@ REVEALED = [
     "float",
     "textodds.model.table_model.TableModel",
     "float",
-    "textodds.model.text_model.TextModel | textodds.model.table_model.TableModel",
-    "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]]",
+    f"textodds.model.text_model.TextModel | textodds.model.table_model.TableModel | {SEVERAL}",
+    "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]] | "
+    "list[tuple[str | int | float | bool, ...]]",
     "float",
     "textodds.model.text_model.TextModel",
     "textodds.model.text_model.TextModel",
     "textodds.model.text_model.TextModel",
+    SEVERAL,
+    "tuple[str | int | float | bool, ...]",
+    "float",
+    SEVERAL,
 ]
 
 

@@ -42,6 +42,7 @@ class Entry:
     features: tuple[str, ...] = ()  # `textodds.text.settings.FEATURES` with which it takes part in a choice
     usual: Mapping[str, object] = field(default_factory=dict)  # text settings unless others are given
     textbook: Mapping[str, object] = field(default_factory=dict)  # what it has where nothing may be chosen
+    label_features: tuple[str, ...] = ()  # the same where a text may have several labels; none if it may not
     column_kind: str | None = None  # ``number`` or ``category``, if it takes columns of one kind only
     on_spark: bool = False  # whether Spark can train it
     is_merged: bool = False  # whether its models add, subtract and learn more, being made of counts alone
@@ -100,6 +101,7 @@ _ENTRIES = (
         "multinomial naive Bayes",
         is_density=True,
         features=("words", "pairs", "letters"),
+        label_features=("words",),
         **_COUNTS,
     ),
     Entry(
@@ -131,6 +133,7 @@ _ENTRIES = (
         "softmax regression",
         family="discriminative",
         features=("words", "pairs", "letters", "characters"),
+        label_features=("words", "pairs", "characters"),
         **{**_SOFTMAX, "learns_from": (DOCUMENTS, TABLE)},
     ),
     Entry(

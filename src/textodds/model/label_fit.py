@@ -22,6 +22,7 @@ from textodds.learn.multilabel.membership import Membership, some_rows
 from textodds.learn.multilabel.odds import LabelOdds, label_loss
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import selected
+from textodds.learn.registry import LEARNERS
 from textodds.learn.softmax.regression import SoftmaxLearner, as_c
 from textodds.model.multilabel_model import HeldLabels, MultiLabelModel
 from textodds.model.scorer import TextScorer
@@ -39,7 +40,6 @@ ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01)
 FIRST_C, C_STEP = 3.0, math.sqrt(10.0)
 C_RANGE = (0.01, 1000.0)
 ROUGH, ROUGH_EPOCHS = 1e-2, 6  # of what is held out: another C changes the loss by far more
-LEARNERS = "multinomial and softmax"
 
 
 def must_learn_labels(recipe: Recipe) -> None:
@@ -54,10 +54,16 @@ def must_learn_labels(recipe: Recipe) -> None:
         return
     if not isinstance(learner, MultinomialLearner):
         raise Unsupported(
-            f"{learner.entry.name} is for one label a text", hint=f"several labels are learned by {LEARNERS}"
+            f"{learner.entry.name} is for one label a text",
+            hint=f"several labels are learned by {named_learners()}",
         )
     if learner.prior != "data" or recipe.unknown != "ignore":
         raise Unsupported("another prior, and `unknown`, are for one label a text", hint="leave them out")
+
+
+def named_learners() -> str:
+    """The learners of several labels, as one says them."""
+    return " and ".join(entry.name for entry in LEARNERS.values() if entry.label_features)
 
 
 def form_of(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:

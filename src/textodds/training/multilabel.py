@@ -16,7 +16,7 @@ from textodds.learn.design import DesignMatrix
 from textodds.learn.multilabel.membership import Membership
 from textodds.learn.multilabel.odds import LabelOdds, label_loss
 from textodds.learn.recipe import Recipe
-from textodds.learn.registry import resolved
+from textodds.learn.registry import LEARNERS, resolved
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.label_fit import (
     ENOUGH_TO_CHOOSE,
@@ -28,6 +28,7 @@ from textodds.model.label_fit import (
     folds_of,
     held_by_counts,
     must_learn_labels,
+    named_learners,
 )
 from textodds.model.multilabel_model import MultiLabelModel
 from textodds.stats.corpus import MOST, Corpus
@@ -37,12 +38,7 @@ from textodds.training.choose.candidates import SHAPE, recipe_with
 from textodds.training.choose.race import BUDGET
 from textodds.training.plan import Plan, nothing_in, why_not_kept
 
-CANDIDATES = (
-    ("multinomial", "words"),
-    ("softmax", "words"),
-    ("softmax", "pairs"),
-    ("softmax", "characters"),
-)
+CANDIDATES = tuple((entry.name, kind) for entry in LEARNERS.values() for kind in entry.label_features)
 """What is tried where nothing is named, the cheap ones first."""
 
 SAMPLE = 16_384  # texts that candidates are tried on
@@ -127,11 +123,11 @@ def _settled(batches: list[Batch], plan: Plan, observer: Observer) -> tuple[Reci
             mine = [resolved(name)]
         wanted = kind in features if features else True
         options += [(each, kind) for each in mine if wanted]
-    unknown = [each for each in map(resolved, learners) if each.entry.name not in ("multinomial", "softmax")]
+    unknown = [each for each in map(resolved, learners) if not each.entry.label_features]
     if unknown:
         must_learn_labels(recipe_with(unknown[0], {}))
     if features and not options:
-        options = [(each, kind) for each in (map(resolved, learners or ["softmax"])) for kind in features]
+        options = [(each, kind) for each in (map(resolved, learners or USUAL[:1])) for kind in features]
     shapes: list[tuple[str, Recipe]] = []
     for learner, kind in options:
         words = {**({} if shaped else FEATURES[kind]), **plan.words}
@@ -140,7 +136,7 @@ def _settled(batches: list[Batch], plan: Plan, observer: Observer) -> tuple[Reci
         if name not in [each for each, _ in shapes]:
             shapes.append((name, recipe))
     if not shapes:
-        raise InputError("nothing is left to choose from", hint="name softmax or multinomial")
+        raise InputError("nothing is left to choose from", hint=f"name {named_learners()}")
     if len(shapes) == 1:
         return shapes[0][1], []
     n = sum(map(len, batches))

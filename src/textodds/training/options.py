@@ -14,7 +14,6 @@ class ReadingOptions(TypedDict, total=False):
     """How data is read, beside the column of the texts; see `textodds.read`."""
 
     label: str | Sequence[str] | None
-    label_separator: str | None
     weight: str | None
     format: str | None
     query: str | None
@@ -50,7 +49,7 @@ class WordOptions(TypedDict, total=False):
 
 
 class TrainOptions(ReadingOptions, WordOptions, total=False):
-    """All of them, but for those that say whether a model is one of texts or of a table."""
+    """All of them, but for those that say whether a model is one of a table, or of several labels."""
 
     learner: object  # a name, an estimator, or several of either
     features: str | Sequence[str] | None
@@ -71,5 +70,6 @@ class TrainOptions(ReadingOptions, WordOptions, total=False):
 class TextOrTableOptions(TrainOptions, total=False):
     """All of them."""
 
+    label_separator: str | None
     text: str | Sequence[str] | None
     columns: Mapping[str, str] | None

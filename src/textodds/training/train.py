@@ -43,6 +43,23 @@ Like: TypeAlias = "TextModel | TableModel | str | os.PathLike[str]"
 
 
 @overload
+def train(  # type: ignore[overload-overlap]  # the first that fits is taken
+    source: object,
+    labels: list[list[str]] | list[tuple[str, ...]] | list[set[str]],
+    weights: object = None,
+    **options: Unpack[TextOrTableOptions],
+) -> MultiLabelModel: ...
+@overload
+def train(
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    label_separator: str,
+    text: str | Sequence[str] | None = None,
+    **options: Unpack[TrainOptions],
+) -> MultiLabelModel: ...
+@overload
 def train(
     source: list[str] | tuple[str, ...],
     labels: object,

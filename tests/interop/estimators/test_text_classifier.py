@@ -293,7 +293,10 @@ def test_an_estimator_around_a_loaded_model_is_fitted_and_learns_on(tmp_path):
     assert again.model_.recipe == made.recipe
     np.testing.assert_array_equal(again.predict_log_proba(texts), made.predict_log_proba(texts))
     model.forget(texts[:10], y[:10])
-    assert model.model_.tally == textodds.train(texts[10:], y[10:], ngrams=(1, 2), normal_form=None).tally
+    assert (
+        model.model_.tally
+        == textodds.train(texts[10:], y[10:], learner="multinomial", ngrams=(1, 2), normal_form=None).tally
+    )
     with pytest.raises(InputError, match="not a model of texts"):
         TextClassifier.of(made.tally)
 
