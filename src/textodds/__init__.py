@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
     from textodds.learn.solvers.descent import Descent
     from textodds.model.file import load
+    from textodds.model.label_prediction import LabelPrediction
     from textodds.model.marginals import marginals
-    from textodds.model.multilabel_model import LabelPrediction, MultiLabelModel
+    from textodds.model.multilabel_model import MultiLabelModel
     from textodds.model.parameters import parameter_count
     from textodds.model.prediction import Prediction
     from textodds.model.table_model import TableModel
@@ -137,7 +138,7 @@ _HOME = {
     "GaussianNB": "interop.estimators",
     "HashingVectorizer": "interop.vectorisers",
     "JointTable": "interop.estimators",
-    "LabelPrediction": "model.multilabel_model",
+    "LabelPrediction": "model.label_prediction",
     "LinearDiscriminantAnalysis": "interop.estimators",
     "Losses": "judge.decisions",
     "MixedNB": "interop.estimators",

@@ -32,7 +32,8 @@ from textodds.model.container import (
     part_of,
     write,
 )
-from textodds.model.multilabel_model import HeldLabels, MultiLabelModel
+from textodds.model.label_prediction import HeldLabels
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.model.text_updates import TextUpdates
 from textodds.stats.tally import Tally, narrow

@@ -24,7 +24,8 @@ from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import selected
 from textodds.learn.registry import LEARNERS
 from textodds.learn.softmax.regression import SoftmaxLearner, as_c
-from textodds.model.multilabel_model import HeldLabels, MultiLabelModel
+from textodds.model.label_prediction import HeldLabels
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.scorer import TextScorer
 from textodds.stats.tally import Tally
 

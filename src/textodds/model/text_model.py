@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -20,10 +20,9 @@ from textodds.learn.registry import Prior
 from textodds.model.novelty import TextDensity
 from textodds.model.one_state import of_one_state
 from textodds.model.prediction import Prediction
-from textodds.model.scorer import RowChanges, TextScorer
+from textodds.model.scorer import TextScorer
 from textodds.model.text_updates import TextUpdates
-from textodds.stats.tally import Tally, checked_threads
-from textodds.text import Vocabulary
+from textodds.stats.tally import Tally
 
 if TYPE_CHECKING:
     from textodds.judge.word_odds import SeparatingWord
@@ -74,34 +73,6 @@ class TextModel(TextUpdates):
 
     kind, noun, rests_on = "texts", "text", "documents"
     _item_type, keeps_ids = (str, Mapping), True
-
-    def __init__(
-        self,
-        recipe: Recipe,
-        vocabulary: Vocabulary,
-        form: Form,
-        tally: Callable[[], Tally] | Tally | None,
-        info: dict[str, Any],
-        *,
-        scale: Floats | None = None,
-        threads: int | None = None,
-    ) -> None:
-        self.threads = checked_threads(threads)
-        self.info, self._tally = info, tally
-        self._install(recipe, vocabulary, form, scale)
-
-    def _install(
-        self,
-        recipe: Recipe,
-        vocabulary: Vocabulary,
-        form: Form,
-        scale: Floats | None = None,
-        changes: RowChanges | None = None,
-    ) -> None:
-        self.scorer = TextScorer(recipe, vocabulary, form, scale, changes)
-        self.recipe, self.vocabulary, self.form, self.scale = recipe, vocabulary, form, scale
-        noun = "word" if recipe.settings.has_words else "feature"
-        self.class_names, self.extent = form.classes, (len(vocabulary), noun)
 
     @classmethod
     def of_tally(

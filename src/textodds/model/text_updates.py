@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
@@ -18,15 +17,15 @@ from textodds.learn.recipe import Recipe, fitted, is_of_documents
 from textodds.model.basis import Basis
 from textodds.model.novelty import DensityModel
 from textodds.model.one_state import of_one_state
+from textodds.model.scorer import RowChanges, TextScorer
 from textodds.stats.compressed_rows import stacked
 from textodds.stats.corpus import Corpus, Keeper
 from textodds.stats.sample import Example
-from textodds.stats.tally import Tally
+from textodds.stats.tally import Tally, checked_threads
 
 if TYPE_CHECKING:
     from textodds.learn.forms.linear import LinearModel
     from textodds.learn.forms.quadratic import QuadraticModel
-    from textodds.model.scorer import TextScorer
     from textodds.model.text_model import TextModel
     from textodds.text import Vocabulary
 
@@ -114,11 +113,33 @@ class TextUpdates(TextReading):
     threads: int
     scorer: TextScorer
 
-    @abstractmethod
-    def _install(
-        self, recipe: Recipe, vocabulary: Vocabulary, form: Form, scale: NDArray[np.float64] | None = None
+    def __init__(
+        self,
+        recipe: Recipe,
+        vocabulary: Vocabulary,
+        form: Form,
+        tally: Callable[[], Tally] | Tally | None,
+        info: dict[str, Any],
+        *,
+        scale: NDArray[np.float64] | None = None,
+        threads: int | None = None,
     ) -> None:
-        """Become the model of another form."""
+        self.threads = checked_threads(threads)
+        self.info, self._tally = info, tally
+        self._install(recipe, vocabulary, form, scale)
+
+    def _install(
+        self,
+        recipe: Recipe,
+        vocabulary: Vocabulary,
+        form: Form,
+        scale: NDArray[np.float64] | None = None,
+        changes: RowChanges | None = None,
+    ) -> None:
+        self.scorer = TextScorer(recipe, vocabulary, form, scale, changes)
+        self.recipe, self.vocabulary, self.form, self.scale = recipe, vocabulary, form, scale
+        noun = "word" if recipe.settings.has_words else "feature"
+        self.class_names, self.extent = form.classes, (len(vocabulary), noun)
 
     @of_one_state
     def rows(self, texts: object) -> Any:
@@ -217,19 +238,22 @@ class TextUpdates(TextReading):
         """Find again what follows from the documents, if they have changed."""
         if not self._is_behind:
             return
+        with self._writing:
+            if self._is_behind:  # no other thread has found it
+                model = self.now()
+                # In one step: whoever sees that it has followed sees all that was found.
+                model.__dict__.update(model._followed(), _is_behind=False)
+
+    def _followed(self) -> dict[str, Any]:
+        """What follows from the documents, by the names of attributes."""
         from textodds.model.fit import follow
 
-        with self._writing:
-            if not self._is_behind:  # another thread has found it
-                return
-            model = cast("TextModel", self.now())
-            found = follow(model)
-            info = {**model.info, **found.info}
-            if found.calibration is not None:
-                info.pop("uncalibrated", None)
-            # In one step: whoever sees that it has followed sees all that was found.
-            parts = {f"_{name}": getattr(found, name) for name in ("calibration", "held_out", "typical")}
-            model.__dict__.update(parts, info=info, _is_behind=False)
+        found = follow(cast("TextModel", self))
+        info = {**self.info, **found.info}
+        if found.calibration is not None:
+            info.pop("uncalibrated", None)
+        parts = {f"_{name}": getattr(found, name) for name in ("calibration", "held_out", "typical")}
+        return {**parts, "info": info}
 
     def rereading(self) -> Self:
         """The same model for the texts of its `corpus`, which are prepared already."""

@@ -15,7 +15,8 @@ from textodds.errors import Conflict, Unsupported
 from textodds.judge.label_evaluation import evaluate_labels
 from textodds.learn.multilabel.odds import sigmoid
 from textodds.model.label_flip import label_flip
-from textodds.model.multilabel_model import HeldLabels, MultiLabelModel
+from textodds.model.label_prediction import HeldLabels
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.serve import answers, label_messages, messages, rows
 from textodds.serve.fold import ServedModel
 from textodds.serve.row_messages import ExplainRowAnswer

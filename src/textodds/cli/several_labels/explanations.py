@@ -15,7 +15,8 @@ from textodds.model.explain.markup import page
 from textodds.model.label_flip import label_flip
 
 if TYPE_CHECKING:
-    from textodds.model.multilabel_model import LabelPrediction, MultiLabelModel
+    from textodds.model.label_prediction import LabelPrediction
+from textodds.model.multilabel_model import MultiLabelModel
 
 
 def explain_labels(
