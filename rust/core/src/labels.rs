@@ -248,7 +248,8 @@ mod tests {
             let codes: Vec<i64> = targets.iter().map(|own| i64::from(own[k])).collect();
             let mut alone: Vec<f64> = targets.iter().map(|own| start(own[k])).collect();
             let (mut w, mut b, mut row_gaps) = (vec![0.0; 3], vec![0.0], vec![0.0; 4]);
-            let one = dual::Problem { rows, codes: &codes, costs: &costs, squares: &squares, bias_square: 0.1 };
+            let one =
+                dual::Problem { rows, codes: &codes, costs: &costs, squares: &squares, bias_square: 0.1 };
             let mut state =
                 dual::State { weights: &mut w, bias: &mut b, logs: &mut alone, gaps: &mut row_gaps };
             let mut found = (0.0, 0.0);

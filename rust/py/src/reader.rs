@@ -93,7 +93,8 @@ impl LineReader {
             reader.next_batch(self.batch_bytes, skip_bad).map_err(reading)
         })?;
         Ok(outcome.map(|batch| {
-            let labelled = matches!(self.kind, Kind::FastText | Kind::FastTextSets) || columns.label.is_some();
+            let labelled =
+                matches!(self.kind, Kind::FastText | Kind::FastTextSets) || columns.label.is_some();
             let rejects = batch.rejects.into_iter().map(|bad| (bad.line, bad.reason, bad.row));
             (
                 batch.texts.into(),

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textodds.data import files
-from textodds.data.batch import BETWEEN_FIELDS, TEXT, Batch
+from textodds.data.batch import BETWEEN_FIELDS, TEXT
 from textodds.data.column_names import JOIN, named_at, names_joined, position, usual
-from textodds.data.label_sets import LabelSets, are_lists
+from textodds.data.label_sets import LabelSets
 from textodds.data.labels import LabelTypes
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, lacking, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
 if TYPE_CHECKING:
     from textodds.data.admission import Part, Raw
-    from textodds.data.files import File
     from textodds.data.values import Problems
 
 # In order of preference: a table with both `message` and `title` is about its messages.
@@ -121,23 +119,6 @@ class ColumnRequest:
     def indicators(self) -> tuple[str, ...]:
         """The names of the columns that say of one label each whether a row has it."""
         return () if self.label_sets is None else self.label_sets.columns
-
-    def look(self, part: Part | Batch) -> None:
-        """Find out from the first rows whether a row may have several labels."""
-        if self.label_sets is not None or isinstance(part, Batch) or not part.length:
-            return
-        values = part.labels
-        if values is None and self.reads_labels and len(part.unreadable) < part.length:
-            at = self.places(part.origin.where, part.names, sparse=part.sparse).label
-            values = None if at is None else part.columns[at]
-        if values is not None and are_lists(values.array if values.given is None else values.given):
-            self.label_sets = LabelSets()
-
-    def has_several_on_a_line(self, file: File) -> bool:
-        """Whether the lines of a fastText file may have several labels: the first ones do, or it was said."""
-        if self.label_sets is None and not file.is_pipe and files.has_two_labels(files.head(file.path)):
-            self.label_sets = LabelSets()
-        return self.label_sets is not None
 
     @property
     def reads_weights(self) -> bool:

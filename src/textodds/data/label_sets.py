@@ -13,12 +13,19 @@ counts are sums over the sets that have it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textodds.data import files
+from textodds.data.batch import Batch
 from textodds.data.values import Problems, Unusable, is_null, label_of, written
 from textodds.errors import InputError
+
+if TYPE_CHECKING:
+    from textodds.data.admission import Part
+    from textodds.data.columns import ColumnRequest
+    from textodds.data.files import File
 
 MARK = "\x1e"
 
@@ -197,3 +204,22 @@ def checked_separator(separator: str | None) -> None:
             f"`label_separator` is {separator!r}, which cannot stand between labels",
             hint="give the characters between labels, such as `|`, `;` or `,`",
         )
+
+
+def look(request: ColumnRequest, part: Part | Batch) -> None:
+    """Find out from the first rows whether a row may have several labels: lists say so."""
+    if request.label_sets is not None or isinstance(part, Batch) or not part.length:
+        return
+    values = part.labels
+    if values is None and request.reads_labels and len(part.unreadable) < part.length:
+        at = request.places(part.origin.where, part.names, sparse=part.sparse).label
+        values = None if at is None else part.columns[at]
+    if values is not None and are_lists(values.array if values.given is None else values.given):
+        request.label_sets = LabelSets()
+
+
+def are_on_a_line(request: ColumnRequest, file: File) -> bool:
+    """Whether the lines of a fastText file may have several labels: the first ones do, or it was said."""
+    if request.label_sets is None and not file.is_pipe and files.has_two_labels(files.head(file.path)):
+        request.label_sets = LabelSets()
+    return request.label_sets is not None

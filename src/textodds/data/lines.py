@@ -14,6 +14,7 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch
 from textodds.data.columns import ColumnRequest
 from textodds.data.dialect import Dialect
 from textodds.data.files import File
+from textodds.data.label_sets import are_on_a_line
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.source import Position
 from textodds.data.values import cut
@@ -35,7 +36,7 @@ def parts(
     from textodds._kernels import LineReader
 
     origin, rows, kind = Origin(file.name), 0, dialect.kind
-    if kind == "fasttext" and request.has_several_on_a_line(file):
+    if kind == "fasttext" and are_on_a_line(request, file):
         kind = "fasttext-sets"
     delimiter = "\t" if dialect.format == "tsv" else None  # a `.csv` may have `;` instead: the kernel looks
     files.refuse_utf16(file)

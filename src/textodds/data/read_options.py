@@ -101,6 +101,26 @@ class ReadOptions:
             known["indicators"] = list(self.label_names)
         return known | ({} if self.query is None else {"query": self.query})
 
+    def with_labels_of(self, before: Mapping[str, Any]) -> ReadOptions:
+        """The same with the separator or the indicators of training, unless labels are named."""
+        if self.label is not None or self.label_separator is not None:
+            return self
+        separator, indicators = before.get("label_separator"), before.get("indicators")
+        if isinstance(indicators, list) and all(isinstance(name, str) for name in indicators):
+            return replace(self, label=indicators)
+        return replace(self, label_separator=separator) if isinstance(separator, str) else self
+
+    def in_form_of(self, formats: Sequence[str], before: Mapping[str, Any]) -> ReadOptions:
+        """The same for files of these formats: with quotes and a header as in training, if they have them."""
+        if not set(formats) <= set(files.DELIMITED):
+            return self
+        return replace(self, **{name: before[name] for name in FORM if isinstance(before.get(name), bool)})
+
+    def in_encoding_of(self, before: Mapping[str, Any]) -> ReadOptions:
+        """The same in the encoding of training, which files of text are read in unless another is named."""
+        known = before.get("encoding")
+        return replace(self, encoding=known) if isinstance(known, str) else self
+
     @property
     def text_names(self) -> tuple[str, ...]:
         """The names of the columns of texts."""

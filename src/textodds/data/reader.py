@@ -155,7 +155,7 @@ def read(
         )
         _refuse_two_weights(how, weights)
     else:
-        how = _labels_as_before(how, before or {}) if labelled else how
+        how = how.with_labels_of(before or {}) if labelled else how
         sets = how.label_sets or (LabelSets() if several_labels else None)
         label = how.label if isinstance(how.label, str) else None
         request = ColumnRequest(
@@ -192,21 +192,16 @@ def _opened(
         return _query_source(paths, how, request)
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return _file_source(paths, how, request, _unless_given(before, options))
+        return _file_source(
+            paths,
+            how,
+            request,
+            {name: value for name, value in (before or {}).items() if options.get(name) is None},
+        )
     refuse("not a file", **how.of_files)
     from textodds.data import objects
 
     return objects.object_source(source, first, labels, weights, request, how.rejects())
-
-
-def _labels_as_before(how: ReadOptions, before: Mapping[str, Any]) -> ReadOptions:
-    """How labels are read: with the separator or the indicators of training, unless a column is named."""
-    if how.label is not None or how.label_separator is not None:
-        return how
-    separator, indicators = before.get("label_separator"), before.get("indicators")
-    if isinstance(indicators, list) and all(isinstance(name, str) for name in indicators):
-        return replace(how, label=indicators)
-    return replace(how, label_separator=separator) if isinstance(separator, str) else how
 
 
 def _refuse_two_weights(how: ReadOptions, weights: object) -> None:
@@ -255,25 +250,6 @@ def _paths_of(source: Any, first: object) -> list[str] | None:
     return [os.fsdecode(item) for item in items]
 
 
-def _unless_given(before: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """How data was read before, without what is said otherwise now."""
-    return {name: value for name, value in (before or {}).items() if options.get(name) is None}
-
-
-def _as_before(how: ReadOptions, formats: list[str], before: Mapping[str, Any]) -> ReadOptions:
-    """How files of these formats are read: with quotes and a header as before, where they may have them."""
-    if not set(formats) <= set(files.DELIMITED):
-        return how
-    known = {name: before[name] for name in FORM if isinstance(before.get(name), bool)}
-    return replace(how, **known)
-
-
-def _in_encoding_before(how: ReadOptions, before: Mapping[str, Any]) -> ReadOptions:
-    """How files of text are read: in the encoding of training, unless another is named."""
-    known = before.get("encoding")
-    return replace(how, encoding=known) if isinstance(known, str) else how
-
-
 def _encoding_notes(file: File, asked: ReadOptions, how: ReadOptions) -> list[str]:
     """What to say where a file, or a folder of files, is read in the encoding of training."""
     if asked.encoding == how.encoding:
@@ -290,7 +266,7 @@ def _file_source(
     paths: list[str], how: ReadOptions, request: ColumnRequest, before: Mapping[str, Any]
 ) -> Source:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
-    encoded = _in_encoding_before(how, before)
+    encoded = how.in_encoding_of(before)
     found = [encoded.file(path) for given in paths for path in files.found(given)]
     folders = [file for file in found if files.is_folder(file.path)]
     if folders and (how.format == "mail" or (how.format is None and all(map(_is_mail_folder, found)))):
@@ -316,7 +292,7 @@ def _file_source(
             f"the model was trained by a query, and `{found[formats.index('database')].name}` comes without",
             hint=f"give it again, if it is as you want it: --query {shlex.quote(query)}",
         )
-    asked, how = how, _as_before(encoded if set(formats) & set(files.STREAMED) else how, formats, before)
+    asked, how = how, (encoded if set(formats) & set(files.STREAMED) else how).in_form_of(formats, before)
     notes = _encoding_notes(found[0], asked, how)
     notes += [f"read as in training: `--no-{name}`" for name in FORM if vars(asked)[name] != vars(how)[name]]
     notes += [
@@ -489,7 +465,7 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest, before: M
     rejects = how.rejects()
     rejects.advise = lambda where, row: files.encoding_hint(pipe, row)
     if known in files.STREAMED:
-        how = _as_before(replace(how, format=known), [known], before)
+        how = replace(how, format=known).in_form_of([known], before)
         format_ = _format_of(pipe, how, request)
         _refuse_dialect(how, [format_])
         return Source(
@@ -506,7 +482,7 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest, before: M
     def parts(rejects: Rejects, progress: Position) -> Parts:
         format_ = _format_of(spool.file, how, request)
         file = spool.named_file if format_ == "database" else spool.file
-        return _file_parts(file, format_, _as_before(how, [format_], before), request, rejects, progress)
+        return _file_parts(file, format_, how.in_form_of([format_], before), request, rejects, progress)
 
     return Source(request, pipe.name, parts, rejects, notes=notes)
 

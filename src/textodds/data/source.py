@@ -12,6 +12,7 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnRequest
 from textodds.data.dialect import Dialect
 from textodds.data.kept_rows import KeptRows, kept_rows
+from textodds.data.label_sets import look
 from textodds.data.labels import LabelType
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
@@ -261,7 +262,7 @@ class Source:
             for part in parts:
                 taken.append(part)
                 if len(taken) == 1:
-                    self._request.look(part)
+                    look(self._request, part)
                 if isinstance(part, Batch) or not self._request.needs_rows:
                     break  # its columns were named when it was opened
                 if rows_looked_at and not _is_alike(part, rows_looked_at[0]):

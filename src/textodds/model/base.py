@@ -105,10 +105,6 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         source.label_name, source.takes_label_sets = name, True
         return source
 
-    def labels_in(self, classes: Iterable[str]) -> Iterable[str]:
-        """The labels that the classes of what it rests on have: themselves, unless they are sets."""
-        return classes
-
     @property
     @abstractmethod
     def class_documents(self) -> dict[str, float]:
@@ -335,34 +331,9 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         return f"<{type(self).__name__}: {len(self.classes_)} classes, {number:,} {feature}s>"
 
     def _repr_html_(self) -> str:
-        from textodds.judge.baseline import accuracy_sentence
-        from textodds.judge.evaluation import held_out_measures
-        from textodds.judge.notebook import section, table
+        from textodds.model.notebook import model_html
 
-        number, feature = self.extent
-        model = self.now()
-        plain = model.recipe.as_dict()
-        learner = plain["learner"]
-        facts = [
-            ["learner", learner if isinstance(learner, str) else learner["learner"]],
-            [f"{feature}s", f"{number:,}"],
-            ["calibrated", "no" if model.calibration is None else "yes"],
-            [f"keeps its {self.rests_on}", "yes" if model.has_documents else "no"],
-        ]
-        left_out = held_out_measures(model.info.get("left_out"), model.held_out, model.class_names)
-        if left_out is not None:
-            facts.append(["held out", accuracy_sentence(left_out)])
-        if isinstance(found := model.info.get("quality"), dict):
-            facts.append(["measured", accuracy_sentence(found)])
-        if "source" in model.info:
-            facts.append(["learned from", str(model.info["source"])])
-        try:
-            rows = sorted(model.class_documents.items(), key=lambda item: (-item[1], item[0]))
-        except Unsupported:  # saved without counts
-            rows = []
-        shown = [[name, f"{n:,.10g}"] for name, n in rows] or [[name, ""] for name in model.class_names]
-        title = f"{type(self).__name__}: {len(model.class_names):,} classes, {number:,} {feature}s"
-        return section(title, table(("", ""), facts, left=2), table(("class", self.rests_on), shown))
+        return model_html(self.now())
 
     @property
     @of_one_state

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
@@ -125,6 +125,10 @@ class ModelBasis(Generic[T, D]):
     _tally: Callable[[], T] | T | None
     _corpus: Callable[[], D] | D | None = None
     _is_behind = False  # whether it has changed since its parts were found that follow from documents
+
+    def labels_in(self, classes: Iterable[str]) -> Iterable[str]:
+        """The labels that the classes of what it rests on have: themselves, unless they are sets."""
+        return classes
 
     @property
     def has_counts(self) -> bool:

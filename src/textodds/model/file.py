@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     Model: TypeAlias = TextModel | TableModel
     AnyModel: TypeAlias = TextModel | TableModel | MultiLabelModel
 
+M = TypeVar("M", TextModel, MultiLabelModel)
 TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
 
@@ -74,7 +75,7 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None, check: boo
 
 
 def load_one_label(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = False) -> Model:
-    """The model in a file, which must be one that gives one label."""
+    """The model in a file, which must give one label."""
     found = load(path, threads=threads, check=check)
     if isinstance(found, MultiLabelModel):
         raise Unsupported(
@@ -249,31 +250,36 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: in
         raise ModelFileError("it is a model of tables, not of texts")
     if header.get("form") == "labels":
         raise ModelFileError("it is a model of several labels a text, not of one")
-    get = partial(_tensor, arrays)
-    classes = names_of(header["classes"])
-    vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
-    vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
-    kind = header.get("form", "linear")
-    if kind not in ("linear", "quadratic"):
-        raise ModelFileError("its form is neither linear nor quadratic")
-    form = (_linear if kind == "linear" else _quadratic)(header, arrays, classes, len(vocabulary))
-    counts = header["tally"]
-    recipe = Recipe.of_dict(header["recipe"])
-    info = checked_info(header["info"])
-    check_prior(recipe.learner.prior)
-    fingerprint = info.get("fingerprint")
-    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary, fingerprint)
-    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
-    model = TextModel(recipe, vocabulary, form, read, dict(info), scale=scale, threads=threads)
-    model.labels = LabelType.of_dict(header.get("labels"))
-    _add_parts(model, header, arrays)
+    model = _of_texts(TextModel, path, header, arrays, threads)
+    check_prior(model.recipe.learner.prior)
     if (plain := header.get("calibration")) is not None:
         from textodds.learn.calibration import Calibration
 
         model.calibration = calibration = Calibration.of_dict(plain)
         sizes = {np.size(calibration.bias), np.size(calibration.rate)}
-        if len(calibration.slopes) != 1 or not sizes <= {1, len(classes)}:
+        if len(calibration.slopes) != 1 or not sizes <= {1, len(model.class_names)}:
             raise ModelFileError("its calibration is not that of its classes")
+    return model
+
+
+def _of_texts(kind: type[M], path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> M:
+    """A model of texts, of one label or of several, without its calibration."""
+    get = partial(_tensor, arrays)
+    classes = names_of(header["classes"])
+    vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
+    vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
+    shape = header.get("form", "linear")
+    if shape not in ("linear", "quadratic", "labels"):
+        raise ModelFileError("its form is neither linear nor quadratic")
+    form = (_quadratic if shape == "quadratic" else _linear)(header, arrays, classes, len(vocabulary))
+    recipe, counts = Recipe.of_dict(header["recipe"]), header["tally"]
+    info = checked_info(header["info"])
+    fingerprint = info.get("fingerprint")
+    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary, fingerprint)
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
+    model = kind(recipe, vocabulary, form, read, dict(info), scale=scale, threads=threads)  # type: ignore[arg-type]
+    model.labels = LabelType.of_dict(header.get("labels"))
+    _add_parts(model, header, arrays)
     if (labels := header.get("documents")) is not None:
         if counts is None and not is_of_documents(recipe):
             raise ModelFileError("it has documents, but not their counts")
@@ -286,31 +292,16 @@ def _label_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: i
     from textodds.judge.thresholds import NEVER, Goal
     from textodds.learn.multilabel.odds import LabelOdds
 
-    get = partial(_tensor, arrays)
-    classes = names_of(header["classes"])
-    vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
-    vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
-    form = _linear(header, arrays, classes, len(vocabulary))
-    recipe, counts = Recipe.of_dict(header["recipe"]), header["tally"]
-    info = checked_info(header["info"])
-    fingerprint = info.get("fingerprint")
-    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary, fingerprint)
-    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
-    model = MultiLabelModel(recipe, vocabulary, form, read, dict(info), scale=scale, threads=threads)
-    model.labels = LabelType.of_dict(header.get("labels"))
+    model = _of_texts(MultiLabelModel, path, header, arrays, threads)
+    K = len(model.class_names)
     model.goal = Goal.of(str(header["goal"]))
-    model.odds = LabelOdds.of_arrays(part_of(arrays, "odds."), len(classes))
-    thresholds = get("labels.thresholds", "f8", len(classes))
+    model.odds = LabelOdds.of_arrays(part_of(arrays, "odds."), K)
+    thresholds = _tensor(arrays, "labels.thresholds", "f8", K)
     if not ((thresholds >= 0) & (thresholds <= NEVER)).all():
         raise ModelFileError("a threshold is not a probability")
     model.thresholds = thresholds
     if "held.p" in arrays:
-        model.held_labels = HeldLabels.of_arrays(part_of(arrays, "held."), len(classes))
-    _add_parts(model, header, arrays)
-    if (labels := header.get("documents")) is not None:
-        if counts is None and not is_of_documents(recipe):
-            raise ModelFileError("it has documents, but not their counts")
-        model._corpus = partial(_corpus, path, arrays, names_of(labels), recipe)
+        model.held_labels = HeldLabels.of_arrays(part_of(arrays, "held."), K)
     return model
 
 

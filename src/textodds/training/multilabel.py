@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from textodds.data import Batch, Observer, Source
-from textodds.errors import InputError, LabelsRead, Unsupported
+from textodds.errors import InputError, LabelsRead
 from textodds.judge.thresholds import Goal
 from textodds.learn.design import DesignMatrix
 from textodds.learn.multilabel.membership import Membership
@@ -65,13 +65,8 @@ class Tried:
         return {"name": self.name, "log_loss": self.loss, **more}
 
 
-def train_labels_on(
-    data: Source, plan: Plan, goal: Goal, observer: Observer, *, stream: bool = False
-) -> MultiLabelModel:
+def train_labels_on(data: Source, plan: Plan, goal: Goal, observer: Observer) -> MultiLabelModel:
     """A model of several labels, trained on an opened source of texts."""
-    for name, given in (("stream", stream), ("typical", plan.typical), ("memory", plan.memory is not None)):
-        if given:
-            raise Unsupported(f"`{name}` is for one label a text", hint="leave it out")
     batches = list(observer.watched(data, data.ahead(), "learning"))
     for note in data.label_notes:
         warnings.warn(note, LabelsRead, stacklevel=5)

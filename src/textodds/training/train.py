@@ -238,14 +238,9 @@ def train(
 
     def of_texts(data: Source) -> TextModel | TableModel | MultiLabelModel:
         if data.has_label_sets:
-            if others_too:
-                raise Unsupported("`unlabelled` is for one label a text", hint="leave it out")
-            return _several(data, plan, goal, observer, known, stream=stream, clean=clean_labels)
-        if goal is not None:
-            raise InputError(
-                "`goal` is for several labels a text, and these data have one",
-                hint="leave it out; or say what separates labels: `--label-separator '|'` (label_separator=)",
-            )
+            refused = {"unlabelled": others_too, "stream": stream}
+            return _several(data, plan, goal, observer, known, refused, clean=clean_labels)
+        _must_have_no_goal(goal)
         others = None
         if unlabelled is not None:
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
@@ -257,21 +252,32 @@ def train(
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
 
 
+def _must_have_no_goal(goal: str | None) -> None:
+    if goal is not None:
+        raise InputError(
+            "`goal` is for several labels a text, and these data have one",
+            hint="leave it out; or say what separates labels: `--label-separator '|'` (label_separator=)",
+        )
+
+
 def _several(
     data: Source,
     plan: Plan,
     goal: str | None,
     observer: Observer,
     known: Mapping[str, object],
+    refused: Mapping[str, bool],
     *,
-    stream: bool,
     clean: bool,
 ) -> MultiLabelModel:
-    """A model of several labels a text."""
+    """A model of several labels a text; ``refused`` options must not be given."""
     from textodds.training.multilabel import train_labels_on
 
+    for name, given in {**refused, "typical": plan.typical, "memory": plan.memory is not None}.items():
+        if given:
+            raise Unsupported(f"`{name}` is for one label a text", hint="leave it out")
     data = checked_labels(data, clean)
-    model = train_labels_on(data, plan, Goal.of(goal or "f1"), observer, stream=stream)
+    model = train_labels_on(data, plan, Goal.of(goal or "f1"), observer)
     return _remembering(with_labels(model, data, clean), known, data.schema)
 
 
