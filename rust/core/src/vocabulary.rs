@@ -78,13 +78,15 @@ impl<'a> Vocabulary<'a> {
     /// The number of a word by its name; a bucket's is `#number`.
     #[must_use]
     pub fn find_name(&self, name: &str) -> Option<u32> {
-        let bits = self.keys.get(1).and_then(|_| self.key(0).bucket_bits());
-        let term = match (bits, name.strip_prefix('#').and_then(|number| number.parse().ok())) {
-            (Some(bits), Some(number)) => Term::bucket(number, bits),
-            _ if name.is_empty() => return None,
-            _ => Term::of(name.as_bytes(), 0, name.len()),
-        };
-        self.find(term, name.as_bytes())
+        if name.is_empty() {
+            return None;
+        }
+        let word = self.find(Term::of(name.as_bytes(), 0, name.len()), name.as_bytes());
+        word.or_else(|| {
+            let number = name.strip_prefix('#').and_then(|number| number.parse().ok())?;
+            let bits = self.keys.get(1).and_then(|_| self.key(0).bucket_bits())?;
+            self.find(Term::bucket(number, bits), &[])
+        })
     }
 
     /// The words among which a term can be, which are brought near.

@@ -44,9 +44,10 @@ impl Analyser {
             "sklearn" => Grams::Tokens(Unit::SKLEARN),
             "characters" => Grams::Characters,
             "characters-in-words" => Grams::CharactersInWords,
-            other => match Unit::of_pattern(other) {
-                Some(unit) => Grams::Tokens(unit),
-                None => return Err(error("InputError", &format!("unknown unit `{other}`"), None)),
+            other => match (Unit::of_pattern(other), other.strip_prefix("fasttext:").map(str::parse)) {
+                (Some(unit), _) => Grams::Tokens(unit),
+                (None, Some(Ok(buckets))) => Grams::FastText(buckets),
+                _ => return Err(error("InputError", &format!("unknown unit `{other}`"), None)),
             },
         };
         let accents = match strip_accents {

@@ -21,6 +21,8 @@ from textodds.text.stop_words import ENGLISH
 
 FREQUENCIES = ("count", "log", "binary")
 UNITS = ("words", "whitespace", "characters", "characters-in-words", "sklearn")
+FASTTEXT = "fasttext"
+MOST_BUCKETS = 2**31 - 1
 
 # A class, once or several times, and how often the last repeats: \\w\\w+, [a-z]{3,}, \\S+.
 _RUN = re.compile(
@@ -57,6 +59,9 @@ class TextSettings:
         ``sklearn``: the pattern ``(?u)\b\w\w+\b`` of scikit-learn, which drops one-letter words.
         A regular expression of a simple kind: runs of ``\w``, of ``\S``, or of ASCII letters and digits in
         brackets, such as ``\w+``, ``\w{3,}``, ``[a-z0-9]+`` or ``\b[a-z]+\b``.
+        ``fasttext:B``: the features of a fastText classifier with B buckets, which `textodds.from_fasttext`
+        sets and training does not take: words as they are between white space, ``</s>`` behind the last, and
+        buckets of n-grams and of ``characters`` between ``<`` and ``>`` by fastText's own hash.
     ngrams : (int, int), default (1, 1)
         Shortest and longest run of units that counts as a term. Words are joined by one space.
     characters : (int, int) or None, default None
@@ -116,6 +121,7 @@ class TextSettings:
         self._check_ranges()
         self._check_words()
         self._check_hash()
+        self._check_fasttext()
         # One spelling of equal settings, so that models can be compared and added.
         self._set("ngrams", (int(self.ngrams[0]), int(self.ngrams[1])))
         if self.characters is not None:
@@ -194,6 +200,22 @@ class TextSettings:
                 "a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both"
             )
 
+    def _check_fasttext(self) -> None:
+        if self.buckets is None:
+            return
+        changed = (self.lower, self.normal_form, self.strip_accents, self.hash_bits, self.vocabulary, self.fields)
+        if any(changed):
+            raise InputError(
+                f"the unit `{self.unit}` reads texts as they are, and has a hash of its own",
+                hint="lower=False, normal_form=None, and no accents, hash, vocabulary or fields",
+            )
+
+    @property
+    def buckets(self) -> int | None:
+        """The buckets of fastText's features; None if they are others."""
+        is_fasttext = self.unit.startswith(f"{FASTTEXT}:")
+        return int(self.unit.removeprefix(f"{FASTTEXT}:")) if is_fasttext else None
+
     @property
     def has_words(self) -> bool:
         """Whether every term is a word: no letters, no pairs or longer runs, no hash buckets."""
@@ -246,7 +268,8 @@ class TextSettings:
     @property
     def blocks(self) -> int:
         """2 where characters stand beside words and can be told from them, else 1."""
-        return 2 if self.characters is not None and self.hash_bits is None else 1
+        is_hashed = self.hash_bits is not None or self.buckets is not None
+        return 2 if self.characters is not None and not is_hashed else 1
 
     def terms(self, text: str) -> list[str]:
         """The terms of one text, those of one token first; a hash bucket reads ``#number``."""
@@ -285,9 +308,12 @@ def unit_of(name: str) -> str | None:
 
     Examples
     --------
-    >>> unit_of("words"), unit_of(r"\w+"), unit_of("word")
-    ('words', '\\w{1,}', None)
+    >>> unit_of("words"), unit_of(r"\w+"), unit_of("word"), unit_of("fasttext:0100")
+    ('words', '\\w{1,}', None, 'fasttext:100')
     """
+    kind, _, buckets = name.partition(":")
+    if kind == FASTTEXT and buckets.isdecimal() and buckets.isascii() and len(buckets) <= 10:
+        return f"{FASTTEXT}:{int(buckets)}" if int(buckets) <= MOST_BUCKETS else None
     return name if name in UNITS else unit_of_pattern(name)
 
 
@@ -428,6 +454,9 @@ class Weighting:
     unit : bool, default True
         Whether to divide by the length of the row. Characters beside words are a block of their own:
         each block then gets half of the squared length.
+    mean : bool, default False
+        Whether to divide by the sum of the row, as fastText does: of a model that comes from there. Not with
+        ``unit``, and not in training.
 
     Differs
     -------
@@ -445,8 +474,11 @@ class Weighting:
     idf: bool = True
     smooth: bool = True
     unit: bool = True
+    mean: bool = False
 
     def __post_init__(self) -> None:
+        if self.unit and self.mean:
+            raise InputError("a row has length 1, or is a mean, not both", hint="unit=False, or mean=False")
         if self.frequency not in FREQUENCIES:
             raise InputError(
                 f"unknown term frequency `{self.frequency}`{suggestion(self.frequency, FREQUENCIES)}",
@@ -462,6 +494,14 @@ class Weighting:
             shares = (one + n) / (one + documents)
         return 1.0 + _kernels.logarithms(shares)  # (1), with the same bits on every processor
 
+    @property
+    def norm(self) -> str:
+        """What rows are divided by, as scikit-learn calls it: ``l2``, ``l1``, or nothing."""
+        return "l2" if self.unit else "l1" if self.mean else ""
+
     def as_dict(self) -> dict[str, Any]:
         """The weighting as plain data, for the model file."""
-        return asdict(self)
+        plain = asdict(self)
+        if not self.mean:  # as in files before there was such a thing
+            del plain["mean"]
+        return plain
