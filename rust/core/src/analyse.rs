@@ -93,7 +93,9 @@ impl Analyser {
         if let Grams::FastText(buckets) = grams
             && (buckets > MOST_BUCKETS || hashing.is_some() || fixed.is_some())
         {
-            return Err(Error::Setting(format!("{buckets} buckets of fastText's: there are 2^31 - 1 at most, without another hash")));
+            return Err(Error::Setting(format!(
+                "{buckets} buckets of fastText's: there are 2^31 - 1 at most, without another hash"
+            )));
         }
         Ok(Self {
             preparation,

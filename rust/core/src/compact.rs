@@ -184,7 +184,8 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn large(&self, count: u32) -> f64 {
-        let weighting = Weighting { frequency: self.reading.frequency, scale: &[], norm: Norm::None, blocks: 1 };
+        let weighting =
+            Weighting { frequency: self.reading.frequency, scale: &[], norm: Norm::None, blocks: 1 };
         weighting.frequency_of(count)
     }
 }

@@ -104,7 +104,7 @@ impl FastText<'_> {
                         to += 1;
                     }
                     if n >= shortest && !(n == 1 && (from == 0 || to == word.len())) {
-                        terms.push(Term::bucket(hash % self.buckets, bits));
+                        terms.push(Term::bucket_beside_words(hash % self.buckets, bits));
                     }
                 }
             }
@@ -120,7 +120,7 @@ impl FastText<'_> {
             for (n, next) in hashes[i + 1..].iter().take(self.ngrams.1 - 1).enumerate() {
                 hash = hash.wrapping_mul(116_049_371).wrapping_add(widened(*next));
                 if n + 2 >= self.ngrams.0 {
-                    terms.push(Term::bucket((hash % u64::from(self.buckets)) as u32, bits));
+                    terms.push(Term::bucket_beside_words((hash % u64::from(self.buckets)) as u32, bits));
                 }
             }
         }

@@ -75,7 +75,7 @@ impl<'a> Vocabulary<'a> {
         self.find_in(self.bucket(term), term, text)
     }
 
-    /// The number of a word by its name; a bucket's is `#number`.
+    /// The number of a word by its name; a bucket's is `#number`, beside words `# number`.
     #[must_use]
     pub fn find_name(&self, name: &str) -> Option<u32> {
         if name.is_empty() {
@@ -83,9 +83,11 @@ impl<'a> Vocabulary<'a> {
         }
         let word = self.find(Term::of(name.as_bytes(), 0, name.len()), name.as_bytes());
         word.or_else(|| {
-            let number = name.strip_prefix('#').and_then(|number| number.parse().ok())?;
-            let bits = self.keys.get(1).and_then(|_| self.key(0).bucket_bits())?;
-            self.find(Term::bucket(number, bits), &[])
+            let beside = name.strip_prefix("# ");
+            let number = beside.or_else(|| name.strip_prefix('#')).and_then(|number| number.parse().ok())?;
+            let bits = (0..self.len()).find_map(|id| self.key(id).bucket_bits())?;
+            let bucket = if beside.is_some() { Term::bucket_beside_words } else { Term::bucket };
+            self.find(bucket(number, bits), &[])
         })
     }
 

@@ -101,7 +101,7 @@ impl Analyser {
         self.inner.keeps_all()
     }
 
-    /// The terms of each text; a bucket reads `#number`.
+    /// The terms of each text; a bucket reads `#number`, beside words `# number`.
     fn terms(&self, py: Python<'_>, texts: Texts) -> PyResult<Vec<Vec<String>>> {
         let texts = texts.get()?;
         py.detach(|| {

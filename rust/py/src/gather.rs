@@ -47,7 +47,8 @@ impl Gatherer {
         blocks: usize,
     ) -> PyResult<Rows<'py>> {
         let inner = self.inner.as_mut().ok_or_else(finished)?;
-        let weighting = Weighting { frequency: frequency_named(frequency)?, scale: &[], norm: norm_of(unit), blocks };
+        let weighting =
+            Weighting { frequency: frequency_named(frequency)?, scale: &[], norm: norm_of(unit), blocks };
         let (starts, features, values) = py.detach(|| inner.take_rows(&weighting)).map_err(raised)?;
         Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))
     }
@@ -136,8 +137,12 @@ impl Gathered {
         unit: bool,
         blocks: usize,
     ) -> PyResult<Rows<'py>> {
-        let weighting =
-            Weighting { frequency: frequency_named(frequency)?, scale: scale.as_slice()?, norm: norm_of(unit), blocks };
+        let weighting = Weighting {
+            frequency: frequency_named(frequency)?,
+            scale: scale.as_slice()?,
+            norm: norm_of(unit),
+            blocks,
+        };
         let (starts, features, values) = py.detach(|| self.inner.rows(&weighting)).map_err(raised)?;
         Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))
     }
@@ -153,7 +158,8 @@ pub fn bucket_rows<'py>(
     unit: bool,
 ) -> PyResult<Rows<'py>> {
     let texts = texts.get()?;
-    let weighting = Weighting { frequency: frequency_named(frequency)?, scale: &[], norm: norm_of(unit), blocks: 1 };
+    let weighting =
+        Weighting { frequency: frequency_named(frequency)?, scale: &[], norm: norm_of(unit), blocks: 1 };
     let (starts, features, values) =
         py.detach(|| rows::bucket_rows(&analyser.inner, &weighting, &texts)).map_err(raised)?;
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))

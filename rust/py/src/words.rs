@@ -53,7 +53,12 @@ pub fn fasttext_keys<'py>(
     numbers: PyReadonlyArray1<'py, u32>,
     buckets: u32,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    bucket_keys(py, numbers, bits_of(buckets))
+    let bits = bits_of(buckets);
+    let keys = numbers.as_slice()?.iter().flat_map(|number| {
+        let key = Term::bucket_beside_words(*number, bits).key;
+        [key.lo, key.hi]
+    });
+    Ok(PyArray1::from_vec(py, keys.collect()))
 }
 
 /// The hash by which each word stands in order.

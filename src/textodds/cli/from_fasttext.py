@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textodds.cli import model_files, summaries
+from textodds.cli import model_files
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import running_options
-from textodds.cli.output import size, tell
+from textodds.cli.output import counted, size, tell
 from textodds.interop.from_fasttext import from_fasttext as converted
 
 OUTPUT = "The model file to write."
+ONE_LABEL = "Of ova and ns: answer with the label of the highest score."
 
 
 @command("from-fasttext", examples=["textodds from-fasttext mail.bin -o mail.textodds"])
 @argument("file", "A classifier that fastText saved: a .bin or .ftz file.", metavar="FILE")
 @option("Output", "-o", "--output", required=True, metavar="MODEL", writes="model", help=OUTPUT)
+@option("Labels", "--one-label", is_flag=True, help=ONE_LABEL)
 @running_options(json="Print what was written as one JSON object.", threads=False)
-def from_fasttext(file: str, output: str, as_json_: bool, quiet: bool) -> None:
+def from_fasttext(file: str, output: str, one_label: bool, as_json_: bool, quiet: bool) -> None:
     """Convert a fastText classifier into a model with the same predictions.
 
     Models of -loss softmax give one label a text, those of ova and ns several. -loss hs is not supported. The
@@ -25,7 +27,8 @@ def from_fasttext(file: str, output: str, as_json_: bool, quiet: bool) -> None:
     """
     path = Path(output)
     model_files.must_be_writable(path)
-    model = converted(file)
+    model = converted(file, one_label=one_label)
     written = model_files.write(model, path)
-    said = f"wrote {path}: {summaries.extent(model)}, {size(written)}"
+    extent = f"{counted(len(model.classes_), 'class')}, {counted(*model.extent)}"
+    said = f"wrote {path}: {extent}, {size(written)}"
     tell(model_files.plain(model, path, written), [said], json=as_json_, quiet=quiet)

@@ -17,7 +17,7 @@ from textodds.errors import ModelFileError
 from textodds.model import file_lock
 
 if TYPE_CHECKING:
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel
 
 SUFFIX = ".textodds"
 ELSEWHERE = "choose a folder that exists and may be written to, with `{}`"
@@ -65,7 +65,7 @@ def changing(path: Path, *, quiet: bool) -> Iterator[Callable[[], None]]:
         yield must_be_unchanged
 
 
-def write(model: Model, path: Path, *, counts: bool = True) -> int:
+def write(model: AnyModel, path: Path, *, counts: bool = True) -> int:
     """Save the model, whole or not at all; the bytes it takes."""
     from safetensors import SafetensorError
 
@@ -78,7 +78,7 @@ def write(model: Model, path: Path, *, counts: bool = True) -> int:
     return path.stat().st_size
 
 
-def plain(model: Model, path: Path, written: int) -> dict[str, object]:
+def plain(model: AnyModel, path: Path, written: int) -> dict[str, object]:
     """What a model file rests on, for JSON."""
     return {
         "model": str(path),

@@ -140,9 +140,7 @@ def _steps(model: TextModel, block: _Block) -> list[tuple[str, BaseEstimator]]:
     binary = model.linear.presence or (weighting is not None and weighting.frequency == "binary")
     steps = _counting(block, binary)
     if weighting is not None and model.scale is not None:
-        transformer = TfidfTransformer(
-            norm=weighting.norm or None, sublinear_tf=weighting.frequency == "log"
-        )
+        transformer = TfidfTransformer(norm=weighting.norm or None, sublinear_tf=weighting.frequency == "log")
         transformer.idf_ = model.scale[block.numbers]
         transformer.n_features_in_ = len(block.numbers)
         steps.append(("weighting", transformer))

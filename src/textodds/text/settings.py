@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -18,17 +17,9 @@ from textodds import _kernels
 from textodds._kernels import Analyser
 from textodds.errors import InputError, suggestion
 from textodds.text.stop_words import ENGLISH
+from textodds.text.units import FASTTEXT, UNITS, unit_of
 
 FREQUENCIES = ("count", "log", "binary")
-UNITS = ("words", "whitespace", "characters", "characters-in-words", "sklearn")
-FASTTEXT = "fasttext"
-MOST_BUCKETS = 2**31 - 1
-
-# A class, once or several times, and how often the last repeats: \\w\\w+, [a-z]{3,}, \\S+.
-_RUN = re.compile(
-    r"(?P<start>\\b)?(?P<class>\\w|\\S|\[[A-Za-z0-9_-]+\])(?P<more>(?:(?P=class))*)(?P<times>\+|\*|\{\d+,\})(?P<end>\\b)?"
-)
-_SET = re.compile(r"\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[a-z0-9A-Z_](?!-))+\]")
 
 FEATURES: dict[str, dict[str, Any]] = {
     "words": {"ngrams": (1, 1)},
@@ -203,7 +194,14 @@ class TextSettings:
     def _check_fasttext(self) -> None:
         if self.buckets is None:
             return
-        changed = (self.lower, self.normal_form, self.strip_accents, self.hash_bits, self.vocabulary, self.fields)
+        changed = (
+            self.lower,
+            self.normal_form,
+            self.strip_accents,
+            self.hash_bits,
+            self.vocabulary,
+            self.fields,
+        )
         if any(changed):
             raise InputError(
                 f"the unit `{self.unit}` reads texts as they are, and has a hash of its own",
@@ -272,7 +270,10 @@ class TextSettings:
         return 2 if self.characters is not None and not is_hashed else 1
 
     def terms(self, text: str) -> list[str]:
-        """The terms of one text, those of one token first; a hash bucket reads ``#number``."""
+        """The terms of one text, those of one token first; a hash bucket reads ``#number``.
+
+        Buckets of fastText stand beside words, and read ``# number``.
+        """
         return self.analyser.terms([text])[0]
 
     def as_dict(self) -> dict[str, Any]:
@@ -301,48 +302,6 @@ def _is_range(given: object) -> bool:
     if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(n, int) for n in given):
         return False
     return bool(1 <= given[0] <= given[1] <= 16)
-
-
-def unit_of(name: str) -> str | None:
-    r"""The unit of that name, or that a simple pattern describes; None if it is neither.
-
-    Examples
-    --------
-    >>> unit_of("words"), unit_of(r"\w+"), unit_of("word"), unit_of("fasttext:0100")
-    ('words', '\\w{1,}', None, 'fasttext:100')
-    """
-    kind, _, buckets = name.partition(":")
-    if kind == FASTTEXT and buckets.isdecimal() and buckets.isascii() and len(buckets) <= 10:
-        return f"{FASTTEXT}:{int(buckets)}" if int(buckets) <= MOST_BUCKETS else None
-    return name if name in UNITS else unit_of_pattern(name)
-
-
-def unit_of_pattern(pattern: str) -> str | None:
-    r"""The unit that a pattern of scikit-learn's kind describes; None if there is none.
-
-    Examples
-    --------
-    >>> unit_of_pattern(r"(?u)\b\w\w+\b"), unit_of_pattern(r"\S+"), unit_of_pattern(r"(?u)\b[a-zA-Z]{3,}\b")
-    ('sklearn', 'whitespace', '\\b[a-zA-Z]{3,}\\b')
-    >>> unit_of_pattern(r"[^,]+") is None
-    True
-    """
-    found = _RUN.fullmatch(pattern.removeprefix("(?u)"))
-    if found is None:
-        return None
-    kind, times = found["class"], found["times"]
-    least = (1 if times == "+" else 0 if times == "*" else int(times[1:-2])) + len(found["more"]) // len(kind)
-    if not 1 <= least <= 1000:
-        return None
-    if kind == r"\w":  # where a run of it begins and ends, there is a boundary
-        return "sklearn" if least == 2 else rf"\w{{{least},}}"
-    if kind == r"\S":
-        plain = found["start"] is None and found["end"] is None
-        return None if not plain else "whitespace" if least == 1 else rf"\S{{{least},}}"
-    if not _SET.fullmatch(kind) or (found["start"] is None) != (found["end"] is None):
-        return None
-    run = f"{kind}{{{least},}}"
-    return rf"\b{run}\b" if found["start"] else run
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,9 @@ class Fields:
         """The next n numbers of a NumPy type, as they lie in the file."""
         size = np.dtype(kind).itemsize
         if not 0 <= n <= self.left // size:
-            raise ModelFileError(f"it is cut off: {n:,} numbers of its {what} take more than {self.left:,} bytes")
+            raise ModelFileError(
+                f"it is cut off: {n:,} numbers of its {what} take more than {self.left:,} bytes"
+            )
         found = np.frombuffer(self._content, kind, n, self.at)
         self.at += n * size
         return found

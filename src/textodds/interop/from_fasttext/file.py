@@ -100,7 +100,8 @@ def parts_of(fields: Fields) -> FastTextFile:
     version = fields.number("version")
     if version not in VERSIONS:
         raise ModelFileError(
-            f"version {version} of fastText's files is not supported", hint="save it with fastText 0.9 or later"
+            f"version {version} of fastText's files is not supported",
+            hint="save it with fastText 0.9 or later",
         )
     options = _options(fields, version)
     words, labels, kept = _dictionary(fields, options)
@@ -122,7 +123,9 @@ def _options(fields: Fields, version: int) -> Options:
     fields.array("<f8", 1, "options")
     dim, _, _, _, _, word_ngrams, loss, kind, bucket, minn, maxn, _ = numbers
     if loss not in LOSSES or kind not in KINDS or dim < 1 or bucket < 0:
-        raise ModelFileError(f"its options are invalid: dim {dim}, loss {loss}, model {kind}, bucket {bucket}")
+        raise ModelFileError(
+            f"its options are invalid: dim {dim}, loss {loss}, model {kind}, bucket {bucket}"
+        )
     if KINDS[kind] != "supervised":
         raise Unsupported(
             f"the file holds word vectors ({KINDS[kind]}), not a classifier",
@@ -148,7 +151,7 @@ def _dictionary(fields: Fields, options: Options) -> tuple[Entries, Entries, Int
     """Words, labels, and buckets that were kept with their places (B, 2): None for all of them."""
     n, W, K = (fields.number("dictionary") for _ in range(3))
     _, n_kept = fields.wide("dictionary"), fields.wide("dictionary")
-    if W < 0 or K < 1 or W + K != n or n > fields.left // (ENTRY.size + 2) or n_kept < -1:
+    if W < 0 or K < 1 or n != W + K or n > fields.left // (ENTRY.size + 2) or n_kept < -1:
         raise ModelFileError(f"its dictionary of {n:,} entries, {W:,} words and {K:,} labels cannot be")
     names: list[bytes] = []
     counts: list[int] = []
@@ -170,7 +173,9 @@ def _buckets(options: Options, kept: Integers | None, W: int, rows: int) -> tupl
     """The buckets that have a row, increasing, and their rows."""
     if kept is None:
         if rows != W + options.bucket:
-            raise ModelFileError(f"its input matrix has {rows:,} rows for {W:,} words and {options.bucket:,} buckets")
+            raise ModelFileError(
+                f"its input matrix has {rows:,} rows for {W:,} words and {options.bucket:,} buckets"
+            )
         numbers = np.arange(options.buckets)
         return numbers, numbers + W
     kept = kept[np.argsort(kept[:, 0], kind="stable")]

@@ -48,7 +48,9 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class Quantised:
-    r"""A matrix whose rows are put together of centroids: :math:`x_i = n_i\,(c_{1, q_{i1}}, \dots, c_{S, q_{iS}})`.
+    r"""A matrix whose rows are put together of centroids c by codes q, times a norm n.
+
+    .. math:: x_i = n_i\,(c_{1, q_{i1}}, \dots, c_{S, q_{iS}})
 
     A product needs no row of it: each part of D/S columns has 256 centroids, whose products are taken once.
     """
@@ -102,7 +104,8 @@ def _centroids(fields: Fields, D: int, S: int, what: str) -> tuple[Floats, ...]:
     columns, parts, width, last = (fields.number(f"{what} parts") for _ in range(4))
     if columns != D or parts != S or width < 1 or last < 1 or (S - 1) * width + last != D or last > width:
         raise ModelFileError(f"the parts of its {what} do not fit its {D:,} columns")
-    values = fields.array("<f4", D * CODES, what).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        values = fields.array("<f4", D * CODES, what).astype(np.float64)
     if not np.isfinite(values).all():
         raise ModelFileError(f"its {what} has centroids that are not numbers")
     cuts = np.arange(1, S) * width * CODES

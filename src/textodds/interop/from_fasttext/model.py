@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from textodds import _kernels
-from textodds.errors import ModelFileError, Unsupported
+from textodds.errors import InputError, ModelFileError, Unsupported
 from textodds.interop.from_fasttext.file import FastTextFile, read_file
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import MOST_CELLS, LinearModel, Weights
@@ -25,18 +25,19 @@ LABEL, END = "__label__", b"</s>"
 BETWEEN = frozenset(b" \n\r\t\v\f\0")
 
 
-def from_fasttext(path: str | os.PathLike[str]) -> TextModel | MultiLabelModel:
+def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> TextModel | MultiLabelModel:
     r"""A model with the predictions of a fastText classifier, a ``.bin`` or ``.ftz`` file.
 
     It can be saved, explained, evaluated, served and used from the command line; fastText is not needed.
 
     Model
     -----
-    fastText takes the mean of the vectors :math:`a_v` (D numbers) of a text's features, its words, ``</s>`` at
-    the end, and buckets of hashed n-grams, and multiplies it by the vector :math:`b_k` of a label:
+    fastText takes the mean of the vectors :math:`a_v` (D numbers) of a text's features, its words, ``</s>``
+    at the end, and buckets of hashed n-grams, and multiplies it by the vector :math:`b_k` of a label:
 
     .. math::
-        s_k = b_k^\top \frac{1}{n} \sum_v n_v a_v = \sum_v \frac{n_v}{n} w_{vk}, \qquad w_{vk} = a_v^\top b_k  \tag{1}
+        s_k = b_k^\top \frac{1}{n} \sum_v n_v a_v = \sum_v \frac{n_v}{n} w_{vk}, \qquad
+        w_{vk} = a_v^\top b_k                                                                      \tag{1}
 
     with the counts :math:`n_v` of features that it knows and their sum n. So two matrices become one, with K
     numbers for each feature in the place of D, and :math:`n_v / n` is the model's weighting.
@@ -47,6 +48,10 @@ def from_fasttext(path: str | os.PathLike[str]) -> TextModel | MultiLabelModel:
         The file. ``-loss softmax`` becomes a `TextModel`, whose probabilities are the softmax of (1); ``ova``
         and ``ns`` a `MultiLabelModel`, with the sigmoid of (1) for each label. Word n-grams, subwords,
         quantised matrices and pruned dictionaries are all taken. Labels go without ``__label__``.
+    one_label : bool, default False
+        Of ``ova`` and ``ns``: a `TextModel` that answers with the label of the highest score, as fastText
+        does with ``k=1``. It normalises the scores without calling them probabilities
+        (``model.form.is_posterior`` is False).
 
     Raises
     ------
@@ -66,6 +71,8 @@ def from_fasttext(path: str | os.PathLike[str]) -> TextModel | MultiLabelModel:
     """
     path = Path(path)
     file = read_file(path)
+    if one_label and file.options.loss == "softmax":
+        raise InputError("a model of -loss softmax gives one label anyway", hint="leave one_label out")
     classes = _classes(file)
     order = sorted(range(len(classes)), key=classes.__getitem__)
     names, counts = [classes[k] for k in order], [file.labels.counts[k] for k in order]
@@ -80,22 +87,22 @@ def from_fasttext(path: str | os.PathLike[str]) -> TextModel | MultiLabelModel:
         calibrate=False,
     )
     info = _info(file, path) | {"class_documents": dict(zip(names, map(float, counts), strict=True))}
-    kind = TextModel if file.options.loss == "softmax" else MultiLabelModel
-    share = _share(np.array(counts, dtype=np.float64), file)
-    before = np.log(share) if kind is TextModel else np.log(share) - np.log1p(-share)
-    form = LinearModel(tuple(names), before, -before, Weights.of_matrix(weights))
+    before = np.zeros(len(names)) if one_label else _before(np.array(counts, dtype=np.float64), file)
+    form = LinearModel(tuple(names), before, -before, Weights.of_matrix(weights), is_posterior=not one_label)
+    kind = TextModel if one_label or file.options.loss == "softmax" else MultiLabelModel
     return kind(recipe, vocabulary, form, None, info, scale=np.ones(len(vocabulary)))
 
 
-def _share(counts: Floats, file: FastTextFile) -> Floats:
-    """How often each label was in training, (K,): of all labels, or of all lines where a line has several.
+def _before(counts: Floats, file: FastTextFile) -> Floats:
+    """The log-prior of each label by its count in training, (K,); its log-odds where a line has several.
 
     The model's scores have it in them: it is what `with_prior` takes out.
     """
     smoothed = counts + 0.5
     if file.options.loss == "softmax":
-        return np.asarray(smoothed / smoothed.sum())
-    return np.asarray(smoothed / (max(_lines(file), counts.max()) + 1.0))
+        return np.asarray(np.log(smoothed / smoothed.sum()))
+    others = max(_lines(file), counts.max()) + 1.0 - smoothed
+    return np.asarray(np.log(smoothed / others))
 
 
 def _lines(file: FastTextFile) -> float:
@@ -109,7 +116,9 @@ def _classes(file: FastTextFile) -> list[str]:
     try:
         names = [name.decode() for name in file.labels.names]
     except UnicodeDecodeError as error:
-        raise Unsupported("a label of the model is not UTF-8", hint="train again on files in UTF-8") from error
+        raise Unsupported(
+            "a label of the model is not UTF-8", hint="train again on files in UTF-8"
+        ) from error
     if all(name.startswith(LABEL) and name != LABEL for name in names):
         return [name.removeprefix(LABEL) for name in names]
     return names
@@ -164,11 +173,11 @@ def _folded(file: FastTextFile, path: Path, rows: Integers, order: Integers) -> 
     K, D = file.output.shape
     if len(rows) * K > MOST_CELLS:
         raise Unsupported(
-            f"the model has {len(rows):,} features and {K:,} labels: a weight for each pair takes too much memory",
+            f"the model has {len(rows):,} features and {K:,} labels: too many weights, one for each pair",
             hint="make it smaller first: `fasttext quantize -output MODEL -cutoff 100000`",
         )
-    output = file.output.times(order, np.eye(D))  # (K, D)
     with np.errstate(over="ignore", invalid="ignore"):
+        output = file.output.times(order, np.eye(D))  # (K, D)
         weights = file.input.times(rows, np.ascontiguousarray(output.T))
     if not (np.abs(weights) < LARGEST).all():  # nor NaN
         raise ModelFileError(f"`{path}` is not a valid fastText model: some of its weights are not numbers")

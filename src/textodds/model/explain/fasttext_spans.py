@@ -64,7 +64,8 @@ def fasttext_spans(settings: TextSettings, text: str) -> list[tuple[Span, ...]]:
 
 def _of_letters(start: int, end: int, shortest: int, longest: int) -> list[tuple[Span, ...]]:
     """The places of runs of letters of one word, which stands between two signs that are not in the text."""
-    length, found = end - start + 2, []
+    length = end - start + 2
+    found: list[tuple[Span, ...]] = []
     for first in range(length):
         for last in range(first + 1, min(first + longest, length) + 1):
             n = last - first
