@@ -195,7 +195,7 @@ COMMANDS = {
     "serve": "Serve a model over HTTP, with a web page.",
     "journal": "Check, export or repair a service's journal of corrections.",
     "export": "Export a model to another format.",
-    "from-fasttext": "Convert a fastText classifier into a model.",
+    "from-fasttext": "Convert a fastText classifier to a model.",
     "plot": "Plot classifiers, likelihoods and gradient descent.",
     "completion": "Set up completion with the Tab key.",
     "demo": "Train, measure, explain and correct a spam filter.",

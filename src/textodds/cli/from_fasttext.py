@@ -20,10 +20,11 @@ ONE_LABEL = "Of ova and ns: answer with the label of the highest score."
 @option("Labels", "--one-label", is_flag=True, help=ONE_LABEL)
 @running_options(json="Print what was written as one JSON object.", threads=False)
 def from_fasttext(file: str, output: str, one_label: bool, as_json_: bool, quiet: bool) -> None:
-    """Convert a fastText classifier into a model with the same predictions.
+    """Convert a fastText classifier to a model.
 
-    Models of -loss softmax give one label a text, those of ova and ns several. -loss hs is not supported. The
-    model can be explained, evaluated and served; having no documents, it cannot learn or forget.
+    The model has the same predictions. Models of -loss softmax give one label a text, those of ova and ns
+    several. -loss hs is not supported. The model can be explained, evaluated and served; having no documents,
+    it cannot learn or forget.
     """
     path = Path(output)
     model_files.must_be_writable(path)
