@@ -1,5 +1,7 @@
 """Models trained with fastText: the same labels, the same probabilities."""
 
+import csv
+import gzip
 import pickle
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from fasttext_models import answers
 
 import textodds
+from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
 
 WORDS = [f"w{i}" for i in range(400)]
@@ -95,6 +98,19 @@ def must_agree(model, texts, said, p, *, atol=1e-5):
             assert max(mine, key=mine.get) == max(theirs, key=theirs.get), text[:80]
 
 
+def must_agree_but_for_the_table(model, texts, said):
+    """Hold log-odds to the probabilities that fastText looks up for them; our own probabilities, (N, K)."""
+    scores = model.score_batch(Batch(texts))[0]
+    steps = (scores + 8) * 32
+    is_near = np.abs(steps - np.round(steps)) < 1e-3  # to the next value of the table, by its last digits
+    for row, near, answer in zip(scores, is_near, said, strict=True):
+        theirs = np.array([answer[f"__label__{label}"] - 1e-5 for label in model.classes_])
+        np.testing.assert_allclose(table_sigmoid(row)[~near], theirs[~near], rtol=0, atol=1e-5)
+    p = model.predict_proba(texts)
+    assert ((p - table_sigmoid(scores))[~is_near] < 0.0079).all()
+    return p
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OF_ONE_LABEL)
 def test_labels_and_probabilities_are_those_of_fasttext(trained, name):
@@ -110,14 +126,7 @@ def test_several_labels_have_the_odds_that_fasttext_looks_its_sigmoid_up_for(tra
     folder, texts, said = trained
     model = textodds.from_fasttext(folder / name)
     assert isinstance(model, textodds.MultiLabelModel)
-    scores = model.score_batch(textodds.data.Batch(texts))[0]
-    steps = (scores + 8) * 32
-    is_near = np.abs(steps - np.round(steps)) < 1e-3  # to the next value of the table, by its last digits
-    for row, near, answer in zip(scores, is_near, said[name], strict=True):
-        theirs = np.array([answer[f"__label__{label}"] - 1e-5 for label in model.classes_])
-        np.testing.assert_allclose(table_sigmoid(row)[~near], theirs[~near], rtol=0, atol=1e-5)
-    p = model.predict_proba(texts)
-    assert ((p - table_sigmoid(scores))[~is_near] < 0.0079).all()
+    p = must_agree_but_for_the_table(model, texts, said[name])
     one = textodds.from_fasttext(folder / name, one_label=True)
     assert not one.form.is_posterior
     assert one.predict(texts).tolist() == [model.classes_[k] for k in p.argmax(axis=1).tolist()]
@@ -196,3 +205,25 @@ def test_real_texts_have_the_labels_and_probabilities_of_fasttext(name, real_dat
     for file in asked:
         model = textodds.from_fasttext(tmp_path / file)
         must_agree(model, texts, said[file], model.predict_proba(texts))
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_real_texts_of_several_labels_have_the_odds_of_fasttext(data_folder, tmp_path):
+    pytest.importorskip("fasttext")
+    parts = []
+    for which in ("train", "test"):
+        path = data_folder / "multi_goemotions" / f"{which}.csv.gz"
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            parts.append(list(csv.DictReader(file)))
+    lines = [
+        " ".join(f"__label__{label}" for label in row["labels"].split("|"))
+        + " "
+        + " ".join(row["text"].split())
+        for row in parts[0][:20_000]
+    ]
+    texts = [" ".join(row["text"].split()) for row in parts[1][:4000]]
+    options = {"loss": "ova", "dim": 10, "epoch": 3, "lr": 0.5, "wordNgrams": 2, "bucket": 50_000}
+    said = answers(tmp_path, {"model.bin": {"lines": lines, "texts": texts, "options": options}})
+    model = textodds.from_fasttext(tmp_path / "model.bin")
+    must_agree_but_for_the_table(model, texts, said["model.bin"])

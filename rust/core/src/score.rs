@@ -256,6 +256,10 @@ impl<'a> Linear<'a> {
         for block in blocks.into_iter().filter(|block| !block.is_empty()) {
             ids.clear();
             known += find_all(&self.vocabulary, block, text, None, ids);
+            if let (true, Exceptions::Dense(weights)) = (weighting.is_mean(), self.exceptions) {
+                add_mean(weights, ids, out);
+                continue;
+            }
             ids.sort_unstable();
             match self.exceptions {
                 Exceptions::Dense(weights) => add_weighted(weighting, weights, ids, out),
@@ -407,6 +411,23 @@ at_its_best! {
             let (from, value) = (id as usize * classes, value * factor);
             out.iter_mut().zip(&weights[from..from + classes]).for_each(|(score, weight)| *score += value * weight);
         }
+    }
+}
+
+at_its_best! {
+    /// Add the mean of the rows of some terms, which need no order for it.
+    fn add_mean(weights: &[f64], ids: &[u32], out: &mut [f64]) {
+        let classes = out.len();
+        let mut sum = vec![0.0; classes];
+        for (i, id) in ids.iter().enumerate() {
+            if let Some(soon) = ids.get(i + 16) {
+                prefetch(weights, *soon as usize * classes);
+            }
+            let from = *id as usize * classes;
+            add_row(&weights[from..from + classes], &mut sum);
+        }
+        let n = ids.len().max(1) as f64;
+        out.iter_mut().zip(sum).for_each(|(score, sum)| *score += sum / n);
     }
 }
 

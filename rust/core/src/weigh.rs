@@ -64,6 +64,12 @@ impl Weighting<'_> {
         if self.scale.is_empty() { 1.0 } else { self.scale[term as usize] }
     }
 
+    /// Whether a row is the mean of its terms: counts, divided by their sum.
+    #[must_use]
+    pub fn is_mean(&self) -> bool {
+        self.norm == Norm::L1 && self.frequency == Frequency::Count && self.scale.is_empty()
+    }
+
     /// What a value adds to the sum of its block that [`Self::factor`] takes.
     #[inline(always)]
     #[must_use]

@@ -131,4 +131,6 @@ def _weighting(recipe: Recipe, scale: Floats) -> tuple[str, Floats, str, int]:
     weighting = recipe.weighting
     if weighting is None:
         raise InputError("there are scales of words, but no weighting that they belong to")
+    if weighting.mean and not weighting.idf:
+        scale = np.zeros(0)  # ones, which need not be looked up
     return weighting.frequency, scale, weighting.norm, recipe.settings.blocks
