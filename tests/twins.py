@@ -182,3 +182,40 @@ def xxh64(content):
     for shift, by in ((33, p2), (29, p3), (32, 1)):
         total = (total ^ total >> shift) * by & low
     return total
+
+
+def fasttext_hash(word):
+    """fastText's hash of bytes, 32 bits: FNV-1a, but that bytes count as signed numbers."""
+    found = 2166136261
+    for byte in word:
+        found = (found ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619 % 2**32
+    return found
+
+
+def fasttext_terms(text, buckets, *, ngrams=(1, 1), characters=None, left_out=()):
+    """The features of fastText: words and the end of the text, buckets of letters, buckets of words."""
+    words = []
+    for token in re.split("[ \n\r\t\v\f\0]+", f"{text} </s>"):
+        if token and not token.startswith("__label__") and token not in left_out:
+            words.append(token)
+        if token == "</s>":
+            break
+    found = words if ngrams[0] == 1 else []
+    if not buckets:
+        return found
+    letters = []
+    for word in words if characters is not None else ():
+        padded = "<" + word + ">"
+        runs = [(i, n) for i in range(len(padded)) for n in range(characters[0], characters[1] + 1)]
+        for i, n in runs if word != "</s>" else ():
+            is_edge = n == 1 and i in (0, len(padded) - 1)
+            if i + n <= len(padded) and not is_edge:
+                letters.append(fasttext_hash(padded[i : i + n].encode()) % buckets)
+    hashes = [fasttext_hash(word.encode()) for word in words]
+    signed = [number - 2**32 * (number >= 2**31) for number in hashes]
+    runs = []
+    for i, first in enumerate(signed):
+        for n, after in enumerate(signed[i + 1 : i + ngrams[1]], start=2):
+            first = (first * 116049371 + after) % 2**64
+            runs += [first % buckets] * (n >= ngrams[0])
+    return found + [f"# {number}" for number in letters + runs]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SoftmaxRegression,
         TextClassifier,
     )
+    from textodds.interop.from_fasttext import from_fasttext
     from textodds.interop.from_sklearn import from_sklearn
     from textodds.interop.to_onnx import to_onnx
     from textodds.interop.to_sklearn import to_sklearn
@@ -112,6 +113,7 @@ __all__ = [
     "diff",
     "errors",
     "evaluation_report",
+    "from_fasttext",
     "from_sklearn",
     "load",
     "marginals",
@@ -170,6 +172,7 @@ _HOME = {
     "compare_vocabulary": "study.compare",
     "diff": "study.diff",
     "evaluation_report": "study.report.evaluation_page",
+    "from_fasttext": "interop.from_fasttext",
     "from_sklearn": "interop.from_sklearn",
     "load": "model.file",
     "marginals": "model.marginals",

@@ -1,6 +1,7 @@
 //! From a document to its terms: prepared, tokenised, joined to n-grams, hashed or not.
 
 use crate::error::Error;
+use crate::fasttext::{FastText, MOST_BUCKETS};
 use crate::grams::{folded, grams_of_words, join, join_edges, spaced};
 use crate::key::{INLINE, MARK, Term};
 use crate::murmur;
@@ -25,6 +26,8 @@ pub enum Grams {
     Characters,
     /// Runs of characters of each space-padded word.
     CharactersInWords,
+    /// The features of fastText, with so many buckets for what it hashes.
+    FastText(u32),
 }
 
 /// What becomes of a term that is not in a vocabulary fixed in advance.
@@ -87,6 +90,13 @@ impl Analyser {
         {
             return Err(Error::Setting(format!("{bits} hash bits: must be from 1 to 31")));
         }
+        if let Grams::FastText(buckets) = grams
+            && (buckets > MOST_BUCKETS || hashing.is_some() || fixed.is_some())
+        {
+            return Err(Error::Setting(format!(
+                "{buckets} buckets of fastText's: there are 2^31 - 1 at most, without another hash"
+            )));
+        }
         Ok(Self {
             preparation,
             grams,
@@ -142,7 +152,8 @@ impl Analyser {
 
     /// Whether terms are what stands in the text, in any number: neither hashed, fixed nor of fields.
     fn joins_any(&self) -> bool {
-        self.hashing.is_none() && self.fixed.is_none() && self.fields.is_none()
+        let hashes = self.hashing.is_some() || matches!(self.grams, Grams::FastText(_));
+        !hashes && self.fixed.is_none() && self.fields.is_none()
     }
 
     /// The n-grams that can be made of the terms of [`Self::analyse_single`]; none if they cannot.
@@ -230,7 +241,7 @@ impl Analyser {
     #[must_use]
     pub fn keeps_all(&self) -> bool {
         let characters = self.characters.is_some() && matches!(self.grams, Grams::Tokens(_));
-        characters || self.grams == Grams::Characters
+        characters || matches!(self.grams, Grams::Characters | Grams::FastText(_))
     }
 
     /// Append the signed hash of every term of `text` to `hashes`: `MurmurHash3`, seed 0.
@@ -265,6 +276,7 @@ impl Analyser {
                 self.prepare(text, scratch, spaced);
                 scratch.character_grams(self.ngrams, true);
             }
+            Grams::FastText(_) => return Err(Error::Setting("fastText has a hash of its own".into())),
         }
         if scratch.text.len() > 2 * LONGEST {
             return Err(Error::DocumentTooLong { row }); // long n-grams of a long document
@@ -309,6 +321,12 @@ impl Analyser {
                 scratch.must_hold_characters(&scratch.text, sizes_of(ngrams), row)?;
                 scratch.character_grams(ngrams, true);
                 self.push_edges(scratch);
+            }
+            Grams::FastText(buckets) => {
+                let (characters, left_out) = (self.characters, self.stop_words.as_ref());
+                FastText { buckets, ngrams, characters, left_out }.analyse(text, row, scratch)?;
+                scratch.words = scratch.terms.len();
+                return Ok(());
             }
         }
         scratch.words = scratch.terms.len();

@@ -6,6 +6,7 @@
 //! all rows alike is left to whoever has the weights.
 
 use crate::error::Error;
+use crate::tfidf::Norm;
 use crate::weigh::{Frequency, Weighting};
 
 /// Rows as they are kept.
@@ -83,13 +84,13 @@ pub fn pack(
             write(&mut out.stream, term.checked_sub(before).ok_or_else(malformed)?);
             before = term;
             let value = weighting.value(term, *count as u32);
-            squares[block_of(second, term)] += value * value;
+            squares[block_of(second, term)] += weighting.part(value);
         }
         for (place, count) in counts.iter().enumerate().filter(|(_, count)| **count as u32 != 1) {
             write(&mut out.stream, place as u32);
             write(&mut out.stream, *count as u32);
         }
-        if weighting.unit {
+        if weighting.norm != Norm::None {
             out.factors.extend(squares[..weighting.blocks].iter().map(|sum| weighting.factor(*sum) as f32));
         }
     }
@@ -128,7 +129,7 @@ impl<'a> Reader<'a> {
     /// A reader from the first row on.
     #[must_use]
     pub fn new(stream: &'a [u16], factors: &'a [f32], reading: Reading<'a>) -> Self {
-        let weighting = Weighting { frequency: reading.frequency, scale: &[], unit: false, blocks: 1 };
+        let weighting = Weighting { frequency: reading.frequency, scale: &[], norm: Norm::None, blocks: 1 };
         let worth = std::array::from_fn(|count| weighting.frequency_of(count as u32));
         Self { stream, factors, reading, worth, terms: Vec::new(), values: Vec::new() }
     }
@@ -183,7 +184,8 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn large(&self, count: u32) -> f64 {
-        let weighting = Weighting { frequency: self.reading.frequency, scale: &[], unit: false, blocks: 1 };
+        let weighting =
+            Weighting { frequency: self.reading.frequency, scale: &[], norm: Norm::None, blocks: 1 };
         weighting.frequency_of(count)
     }
 }
@@ -212,7 +214,7 @@ mod tests {
     fn rows_come_back_with_their_classes_and_lengths() {
         let rows =
             Counts { starts: &[0, 3, 3, 5], terms: &[0, 2, 4, 1, 3], counts: &[1.0, 300.0, 2.0, 1.0, 1.0] };
-        let weighting = Weighting { frequency: Frequency::Log, scale: &SCALE, unit: true, blocks: 1 };
+        let weighting = Weighting { frequency: Frequency::Log, scale: &SCALE, norm: Norm::L2, blocks: 1 };
         let packed = pack(rows, &[2, 0, 70_000], &weighting, &[]).unwrap();
         let reading = Reading { frequency: Frequency::Log, second: &[], terms: 5 };
         let mut reader = Reader::new(&packed.stream, &packed.factors, reading);

@@ -11,6 +11,7 @@ pub const INLINE: usize = 15;
 /// Stands before character n-grams that are counted beside words, so that `~the` is not the word `the`.
 pub const MARK: u8 = b'~';
 const BUCKET: u64 = 0xFE;
+const BESIDE: u64 = 1 << 8; // of a bucket that stands beside words
 const LONG: u64 = 0xFF;
 
 // Digits of π. Neither can be matched by a key (the bytes of `A` are no UTF-8, the last byte of
@@ -23,7 +24,7 @@ const B: u64 = 0x1319_8A2E_0370_7344;
 /// | kind   | `lo`              | `hi`, from the lowest byte           |
 /// |--------|-------------------|--------------------------------------|
 /// | inline | bytes 0 to 7      | bytes 8 to 14, length 1 to 15        |
-/// | bucket | bucket number     | number of bits, zeros, `0xFE`        |
+/// | bucket | bucket number     | number of bits, 1 beside words, `0xFE` |
 /// | long   | offset in arena   | length (4 bytes), hash (3), `0xFF`   |
 ///
 /// The zero key is no term: tables use it for an empty slot.
@@ -119,6 +120,14 @@ impl Term {
     pub fn bucket(number: u32, bits: u32) -> Self {
         let key = Key { lo: u64::from(number), hi: BUCKET << 56 | u64::from(bits) };
         Self { key, hash: key.lo << (64 - bits) }
+    }
+
+    /// The same in a vocabulary that has words too, none of which has a space: its name is `# number`.
+    #[inline]
+    #[must_use]
+    pub fn bucket_beside_words(number: u32, bits: u32) -> Self {
+        let Self { key, hash } = Self::bucket(number, bits);
+        Self { key: Key { hi: key.hi | BESIDE, ..key }, hash }
     }
 }
 
@@ -236,11 +245,14 @@ impl Key {
         self.bytes(arena).cmp(&other.bytes(other_arena))
     }
 
-    /// The bytes of a word; for a bucket `#number`. Empty if a long key points outside `arena`.
+    /// The bytes of a word; for a bucket `#number`, beside words `# number`. Empty if a long key points outside `arena`.
     #[must_use]
     pub fn bytes(self, arena: &[u8]) -> Vec<u8> {
         match self.tag() {
-            BUCKET => format!("#{}", self.lo).into_bytes(),
+            BUCKET => {
+                let space = if self.hi & BESIDE == 0 { "" } else { " " };
+                format!("#{space}{}", self.lo).into_bytes()
+            }
             LONG => {
                 self.arena_range().and_then(|range| arena.get(range)).map_or_else(Vec::new, <[u8]>::to_vec)
             }

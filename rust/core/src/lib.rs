@@ -20,6 +20,7 @@ pub mod descend;
 pub mod dual;
 pub mod error;
 pub mod exponential;
+pub mod fasttext;
 pub mod gather;
 mod grams;
 pub mod key;

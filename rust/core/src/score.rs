@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::key::Term;
 use crate::pages::Pages;
 use crate::processor::{at_its_best, prefetch, prefetch_text};
+use crate::tfidf::Norm;
 use crate::threads::{on_threads, text_shares};
 use crate::vocabulary::Vocabulary;
 use crate::weigh::Weighting;
@@ -166,7 +167,7 @@ impl<'a> Linear<'a> {
                     && based == (0, 0)
                     && !presence
                     && unknown.is_none()
-                    && (1..=2).contains(&weighting.blocks)
+                    && (1..=if weighting.norm == Norm::L1 { 1 } else { 2 }).contains(&weighting.blocks)
             });
         if !fits {
             return Err(Error::Malformed("the arrays of a linear model do not fit together".into()));
@@ -255,6 +256,10 @@ impl<'a> Linear<'a> {
         for block in blocks.into_iter().filter(|block| !block.is_empty()) {
             ids.clear();
             known += find_all(&self.vocabulary, block, text, None, ids);
+            if let (true, Exceptions::Dense(weights)) = (weighting.is_mean(), self.exceptions) {
+                add_mean(weights, ids, out);
+                continue;
+            }
             ids.sort_unstable();
             match self.exceptions {
                 Exceptions::Dense(weights) => add_weighted(weighting, weights, ids, out),
@@ -394,14 +399,14 @@ at_its_best! {
     fn add_weighted(weighting: &Weighting<'_>, weights: &[f64], ids: &[u32], out: &mut [f64]) {
         let classes = out.len();
         let mut values = Vec::with_capacity(ids.len());
-        let mut squares = 0.0;
+        let mut sum = 0.0;
         for run in ids.chunk_by(|a, b| a == b) {
             let value = weighting.value(run[0], run.len() as u32);
             prefetch(weights, run[0] as usize * classes);
-            squares += value * value;
+            sum += weighting.part(value);
             values.push((run[0], value));
         }
-        let factor = weighting.factor(squares);
+        let factor = weighting.factor(sum);
         for (id, value) in values {
             let (from, value) = (id as usize * classes, value * factor);
             out.iter_mut().zip(&weights[from..from + classes]).for_each(|(score, weight)| *score += value * weight);
@@ -409,12 +414,28 @@ at_its_best! {
     }
 }
 
+at_its_best! {
+    /// Add the mean of the rows of some terms, which need no order for it.
+    fn add_mean(weights: &[f64], ids: &[u32], out: &mut [f64]) {
+        let classes = out.len();
+        let mut sum = vec![0.0; classes];
+        for (i, id) in ids.iter().enumerate() {
+            if let Some(soon) = ids.get(i + 16) {
+                prefetch(weights, *soon as usize * classes);
+            }
+            let from = *id as usize * classes;
+            add_row(&weights[from..from + classes], &mut sum);
+        }
+        let n = ids.len().max(1) as f64;
+        out.iter_mut().zip(sum).for_each(|(score, sum)| *score += sum / n);
+    }
+}
+
 /// [`add_weighted`] of a table of which some rows have changed.
 fn add_changed(weighting: &Weighting<'_>, changed: &Changed<'_>, ids: &[u32], out: &mut [f64]) {
     let value = |run: &[u32]| weighting.value(run[0], run.len() as u32);
-    let squares =
-        ids.chunk_by(|a, b| a == b).map(|run| value(run) * value(run)).fold(0.0, |sum, square| sum + square);
-    let factor = weighting.factor(squares);
+    let parts = ids.chunk_by(|a, b| a == b).map(|run| weighting.part(value(run)));
+    let factor = weighting.factor(parts.fold(0.0, |sum, part| sum + part));
     for run in ids.chunk_by(|a, b| a == b) {
         let value = value(run) * factor;
         out.iter_mut().zip(changed.row(run[0])).for_each(|(score, weight)| *score += value * weight);

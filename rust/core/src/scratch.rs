@@ -17,6 +17,7 @@ pub struct Scratch {
     pub(crate) edges: Edges,
     pub(crate) terms: Vec<Term>,
     pub(crate) words: usize,
+    pub(crate) hashes: Vec<u32>, // of tokens, where runs of them are hashed
     pub(crate) field: Option<Box<Scratch>>,
 }
 

@@ -153,11 +153,12 @@ fn pass_of<const M: usize>(
 mod tests {
     use super::*;
     use crate::compact::{Counts, Packed, Reading, pack};
+    use crate::tfidf::Norm;
     use crate::weigh::{Frequency, Weighting};
 
     fn rows() -> Packed {
         let counts = Counts { starts: &[0, 2, 3, 3], terms: &[0, 1, 1], counts: &[1.0, 5.0, 2.0] };
-        let weighting = Weighting { frequency: Frequency::Count, scale: &[], unit: false, blocks: 1 };
+        let weighting = Weighting { frequency: Frequency::Count, scale: &[], norm: Norm::None, blocks: 1 };
         pack(counts, &[0, 1, 1], &weighting, &[]).unwrap()
     }
 

@@ -75,16 +75,20 @@ impl<'a> Vocabulary<'a> {
         self.find_in(self.bucket(term), term, text)
     }
 
-    /// The number of a word by its name; a bucket's is `#number`.
+    /// The number of a word by its name; a bucket's is `#number`, beside words `# number`.
     #[must_use]
     pub fn find_name(&self, name: &str) -> Option<u32> {
-        let bits = self.keys.get(1).and_then(|_| self.key(0).bucket_bits());
-        let term = match (bits, name.strip_prefix('#').and_then(|number| number.parse().ok())) {
-            (Some(bits), Some(number)) => Term::bucket(number, bits),
-            _ if name.is_empty() => return None,
-            _ => Term::of(name.as_bytes(), 0, name.len()),
-        };
-        self.find(term, name.as_bytes())
+        if name.is_empty() {
+            return None;
+        }
+        let word = self.find(Term::of(name.as_bytes(), 0, name.len()), name.as_bytes());
+        word.or_else(|| {
+            let beside = name.strip_prefix("# ");
+            let number = beside.or_else(|| name.strip_prefix('#')).and_then(|number| number.parse().ok())?;
+            let bits = (0..self.len()).find_map(|id| self.key(id).bucket_bits())?;
+            let bucket = if beside.is_some() { Term::bucket_beside_words } else { Term::bucket };
+            self.find(bucket(number, bits), &[])
+        })
     }
 
     /// The words among which a term can be, which are brought near.

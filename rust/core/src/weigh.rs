@@ -1,6 +1,7 @@
 //! What a term's occurrences in a document are worth: tf, a scale per term (idf), length.
 
 use crate::error::Error;
+use crate::tfidf::Norm;
 
 /// What becomes of the number of occurrences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub struct Weighting<'a> {
     pub frequency: Frequency,
     /// A factor for each term; none if empty.
     pub scale: &'a [f64],
-    /// Whether each block of a row, words and characters, is brought to one length, 1 in all.
-    pub unit: bool,
+    /// The length that each block of a row, words and characters, is brought to, 1 in all; of sums there is one block.
+    pub norm: Norm,
     /// Number of blocks: 2 where characters stand beside words.
     pub blocks: usize,
 }
@@ -63,28 +64,45 @@ impl Weighting<'_> {
         if self.scale.is_empty() { 1.0 } else { self.scale[term as usize] }
     }
 
-    /// The factor that brings a block with this sum of squares to its length.
+    /// Whether a row is the mean of its terms: counts, divided by their sum.
+    #[must_use]
+    pub fn is_mean(&self) -> bool {
+        self.norm == Norm::L1 && self.frequency == Frequency::Count && self.scale.is_empty()
+    }
+
+    /// What a value adds to the sum of its block that [`Self::factor`] takes.
     #[inline(always)]
     #[must_use]
-    pub fn factor(&self, squares: f64) -> f64 {
-        if self.unit && squares > 0.0 { 1.0 / (squares * self.blocks as f64).sqrt() } else { 1.0 }
+    pub fn part(&self, value: f64) -> f64 {
+        if self.norm == Norm::L1 { value.abs() } else { value * value }
+    }
+
+    /// The factor that brings a block with this sum, of squares unless of values, to its length.
+    #[inline(always)]
+    #[must_use]
+    pub fn factor(&self, sum: f64) -> f64 {
+        match self.norm {
+            Norm::L1 if sum > 0.0 => 1.0 / sum,
+            Norm::L2 if sum > 0.0 => 1.0 / (sum * self.blocks as f64).sqrt(),
+            _ => 1.0,
+        }
     }
 
     /// Normalise a row; `is_second(term)` says of which block a term is.
     pub fn normalise(&self, terms: &[i32], values: &mut [f64], is_second: impl Fn(usize) -> bool) {
-        if !self.unit {
+        if self.norm == Norm::None {
             return;
         }
         if self.blocks == 1 {
-            let factor = self.factor(values.iter().map(|value| value * value).sum());
+            let factor = self.factor(values.iter().map(|value| self.part(*value)).sum());
             values.iter_mut().for_each(|value| *value *= factor);
             return;
         }
-        let mut squares = [0.0; 2];
+        let mut sums = [0.0; 2];
         for (term, value) in terms.iter().zip(values.iter()) {
-            squares[usize::from(is_second(*term as usize))] += value * value;
+            sums[usize::from(is_second(*term as usize))] += self.part(*value);
         }
-        let factors = squares.map(|squares| self.factor(squares));
+        let factors = sums.map(|sum| self.factor(sum));
         for (term, value) in terms.iter().zip(values) {
             *value *= factors[usize::from(is_second(*term as usize))];
         }

@@ -44,9 +44,10 @@ impl Analyser {
             "sklearn" => Grams::Tokens(Unit::SKLEARN),
             "characters" => Grams::Characters,
             "characters-in-words" => Grams::CharactersInWords,
-            other => match Unit::of_pattern(other) {
-                Some(unit) => Grams::Tokens(unit),
-                None => return Err(error("InputError", &format!("unknown unit `{other}`"), None)),
+            other => match (Unit::of_pattern(other), other.strip_prefix("fasttext:").map(str::parse)) {
+                (Some(unit), _) => Grams::Tokens(unit),
+                (None, Some(Ok(buckets))) => Grams::FastText(buckets),
+                _ => return Err(error("InputError", &format!("unknown unit `{other}`"), None)),
             },
         };
         let accents = match strip_accents {
@@ -100,7 +101,7 @@ impl Analyser {
         self.inner.keeps_all()
     }
 
-    /// The terms of each text; a bucket reads `#number`.
+    /// The terms of each text; a bucket reads `#number`, beside words `# number`.
     fn terms(&self, py: Python<'_>, texts: Texts) -> PyResult<Vec<Vec<String>>> {
         let texts = texts.get()?;
         py.detach(|| {

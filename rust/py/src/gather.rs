@@ -4,6 +4,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use textodds_core::gather;
 use textodds_core::rows;
+use textodds_core::tfidf::Norm;
 use textodds_core::weigh::{Frequency, Weighting};
 
 use crate::analyser::Analyser;
@@ -46,7 +47,8 @@ impl Gatherer {
         blocks: usize,
     ) -> PyResult<Rows<'py>> {
         let inner = self.inner.as_mut().ok_or_else(finished)?;
-        let weighting = Weighting { frequency: frequency_named(frequency)?, scale: &[], unit, blocks };
+        let weighting =
+            Weighting { frequency: frequency_named(frequency)?, scale: &[], norm: norm_of(unit), blocks };
         let (starts, features, values) = py.detach(|| inner.take_rows(&weighting)).map_err(raised)?;
         Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))
     }
@@ -135,8 +137,12 @@ impl Gathered {
         unit: bool,
         blocks: usize,
     ) -> PyResult<Rows<'py>> {
-        let weighting =
-            Weighting { frequency: frequency_named(frequency)?, scale: scale.as_slice()?, unit, blocks };
+        let weighting = Weighting {
+            frequency: frequency_named(frequency)?,
+            scale: scale.as_slice()?,
+            norm: norm_of(unit),
+            blocks,
+        };
         let (starts, features, values) = py.detach(|| self.inner.rows(&weighting)).map_err(raised)?;
         Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))
     }
@@ -152,7 +158,8 @@ pub fn bucket_rows<'py>(
     unit: bool,
 ) -> PyResult<Rows<'py>> {
     let texts = texts.get()?;
-    let weighting = Weighting { frequency: frequency_named(frequency)?, scale: &[], unit, blocks: 1 };
+    let weighting =
+        Weighting { frequency: frequency_named(frequency)?, scale: &[], norm: norm_of(unit), blocks: 1 };
     let (starts, features, values) =
         py.detach(|| rows::bucket_rows(&analyser.inner, &weighting, &texts)).map_err(raised)?;
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))
@@ -166,4 +173,19 @@ pub fn frequency_named(name: &str) -> PyResult<Frequency> {
         "binary" => Ok(Frequency::Binary),
         other => Err(error("InputError", &format!("unknown term frequency `{other}`"), None)),
     }
+}
+
+/// The length of that name; nothing stands for that which rows have.
+pub fn norm_named(name: &str) -> PyResult<Norm> {
+    match name {
+        "" => Ok(Norm::None),
+        "l1" => Ok(Norm::L1),
+        "l2" => Ok(Norm::L2),
+        other => Err(error("InputError", &format!("unknown norm `{other}`"), None)),
+    }
+}
+
+/// Rows of length 1, or as they are.
+pub fn norm_of(unit: bool) -> Norm {
+    if unit { Norm::L2 } else { Norm::None }
 }

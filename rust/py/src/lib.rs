@@ -56,5 +56,7 @@ mod _kernels {
     #[pymodule_export]
     use super::vectoriser::{Vectoriser, count_rows, hashed_rows, select_columns, weigh_rows};
     #[pymodule_export]
-    use super::words::{NameIndex, bucket_keys, directory, find, insert, name_list, select, words};
+    use super::words::{
+        NameIndex, bucket_keys, directory, fasttext_keys, find, insert, name_list, select, word_hashes, words,
+    };
 }

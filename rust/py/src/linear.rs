@@ -7,12 +7,13 @@ use pyo3::prelude::*;
 use textodds_core::analyse;
 use textodds_core::rows::rows;
 use textodds_core::score::{self, Changed, Exceptions, More};
+use textodds_core::tfidf::Norm;
 use textodds_core::vocabulary::Vocabulary;
 use textodds_core::weigh::{Frequency, Weighting};
 
 use crate::analyser::Analyser;
 use crate::errors::raised;
-use crate::gather::frequency_named;
+use crate::gather::{frequency_named, norm_named};
 use crate::table::Table;
 use crate::texts::{Texts, one_text};
 
@@ -44,8 +45,8 @@ type SparseArrays = (Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<f64>>);
 /// New words, and of each its row, its place and its rank; see [`More`].
 type MoreArrays = (WordArrays, Py<PyArray1<u32>>, Py<PyArray1<u32>>, Py<PyArray1<u32>>);
 
-/// Frequency, scale, unit length, blocks.
-type WeightingArrays = (Frequency, Py<PyArray1<f64>>, bool, usize);
+/// Frequency, scale, length, blocks.
+type WeightingArrays = (Frequency, Py<PyArray1<f64>>, Norm, usize);
 
 enum Weights {
     Dense(Py<PyArray1<f64>>),
@@ -60,7 +61,7 @@ struct Borrowed<'py> {
     directory: PyReadonlyArray1<'py, u32>,
     floats: [PyReadonlyArray1<'py, f64>; 4], // intercept, default, slope, base
     weights: BorrowedWeights<'py>,
-    weighting: Option<(Frequency, PyReadonlyArray1<'py, f64>, bool, usize)>,
+    weighting: Option<(Frequency, PyReadonlyArray1<'py, f64>, Norm, usize)>,
 }
 
 enum BorrowedWeights<'py> {
@@ -148,7 +149,7 @@ impl Linear {
             weighting: self
                 .weighting
                 .as_ref()
-                .map(|(tf, scale, unit, blocks)| (*tf, scale.bind(py).readonly(), *unit, *blocks)),
+                .map(|(tf, scale, norm, blocks)| (*tf, scale.bind(py).readonly(), *norm, *blocks)),
         }
     }
 
@@ -158,8 +159,8 @@ impl Linear {
     }
 
     fn weighting<'a>(borrowed: &'a Borrowed<'_>) -> PyResult<Option<Weighting<'a>>> {
-        let Some((frequency, scale, unit, blocks)) = &borrowed.weighting else { return Ok(None) };
-        Ok(Some(Weighting { frequency: *frequency, scale: scale.as_slice()?, unit: *unit, blocks: *blocks }))
+        let Some((frequency, scale, norm, blocks)) = &borrowed.weighting else { return Ok(None) };
+        Ok(Some(Weighting { frequency: *frequency, scale: scale.as_slice()?, norm: *norm, blocks: *blocks }))
     }
 
     fn model<'a>(&self, borrowed: &'a Borrowed<'_>) -> PyResult<score::Linear<'a>> {
@@ -198,7 +199,7 @@ impl Linear {
         unknown: Option<u32>,
         presence: bool,
         replaces: bool,
-        weighting: Option<(String, Py<PyArray1<f64>>, bool, usize)>,
+        weighting: Option<(String, Py<PyArray1<f64>>, String, usize)>,
     ) -> PyResult<Self> {
         let weights = match (dense, sparse) {
             (Some(values), None) => Weights::Dense(values),
@@ -209,7 +210,9 @@ impl Linear {
         };
         let (keys, arena, directory) = vocabulary;
         let weighting = match weighting {
-            Some((tf, scale, unit, blocks)) => Some((frequency_named(&tf)?, scale, unit, blocks)),
+            Some((tf, scale, norm, blocks)) => {
+                Some((frequency_named(&tf)?, scale, norm_named(&norm)?, blocks))
+            }
             None => None,
         };
         let analyser = analyser.inner.clone();
@@ -260,7 +263,7 @@ impl Linear {
             weighting: self
                 .weighting
                 .as_ref()
-                .map(|(tf, scale, unit, blocks)| (*tf, scale.clone_ref(py), *unit, *blocks)),
+                .map(|(tf, scale, norm, blocks)| (*tf, scale.clone_ref(py), *norm, *blocks)),
         };
         let borrowed = linear.borrow(py);
         linear.model(&borrowed)?; // whose own words were checked

@@ -7,7 +7,7 @@ use textodds_core::slope::{self, Slope};
 use textodds_core::weigh::Weighting;
 
 use crate::errors::raised;
-use crate::gather::frequency_named;
+use crate::gather::{frequency_named, norm_of};
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 type RowArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f64>);
@@ -38,8 +38,12 @@ pub fn pack_rows<'py>(
 ) -> PyResult<(Array<'py, u16>, Array<'py, f32>)> {
     let (starts, terms, counts) = &rows;
     let rows = Counts { starts: starts.as_slice()?, terms: terms.as_slice()?, counts: counts.as_slice()? };
-    let weighting =
-        Weighting { frequency: frequency_named(frequency)?, scale: scale.as_slice()?, unit, blocks };
+    let weighting = Weighting {
+        frequency: frequency_named(frequency)?,
+        scale: scale.as_slice()?,
+        norm: norm_of(unit),
+        blocks,
+    };
     let (codes, second) = (codes.as_slice()?, second.as_slice()?);
     let packed = py.detach(|| compact::pack(rows, codes, &weighting, second)).map_err(raised)?;
     Ok((PyArray1::from_vec(py, packed.stream), PyArray1::from_vec(py, packed.factors)))

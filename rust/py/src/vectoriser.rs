@@ -3,11 +3,12 @@
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use textodds_core::counted;
-use textodds_core::tfidf::{self, Norm};
+use textodds_core::tfidf;
 use textodds_core::vectorise::{self, Count, CountRows};
 
 use crate::analyser::Analyser;
 use crate::errors::{error, raised};
+use crate::gather::norm_named;
 use crate::texts::Texts;
 use crate::words::NameIndex;
 
@@ -144,12 +145,7 @@ pub fn weigh_rows<'py>(
     scale: PyReadonlyArray1<'py, f64>,
     norm: &str,
 ) -> PyResult<()> {
-    let norm = match norm {
-        "" => Norm::None,
-        "l1" => Norm::L1,
-        "l2" => Norm::L2,
-        other => return Err(error("InputError", &format!("unknown norm `{other}`"), None)),
-    };
+    let norm = norm_named(norm)?;
     let (starts, columns, values) = (starts.as_slice()?, columns.as_slice()?, values.as_slice_mut()?);
     let scale = scale.as_slice()?;
     py.detach(|| tfidf::weigh(starts, columns, values, scale, norm)).map_err(raised)

@@ -3,6 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use textodds_core::fasttext::bits_of;
 use textodds_core::key::{Key, Term};
 use textodds_core::vocabulary::{self, Vocabulary, Words};
 
@@ -43,6 +44,33 @@ pub fn bucket_keys<'py>(
         [key.lo, key.hi]
     });
     Ok(PyArray1::from_vec(py, keys.collect()))
+}
+
+/// The keys of these increasing bucket numbers among so many of fastText's.
+#[pyfunction]
+pub fn fasttext_keys<'py>(
+    py: Python<'py>,
+    numbers: PyReadonlyArray1<'py, u32>,
+    buckets: u32,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let bits = bits_of(buckets);
+    let keys = numbers.as_slice()?.iter().flat_map(|number| {
+        let key = Term::bucket_beside_words(*number, bits).key;
+        [key.lo, key.hi]
+    });
+    Ok(PyArray1::from_vec(py, keys.collect()))
+}
+
+/// The hash by which each word stands in order.
+#[pyfunction]
+pub fn word_hashes<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray1<'py, u64>,
+    arena: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let (keys, arena) = (keys.as_slice()?, arena.as_slice()?);
+    let hash = |&[lo, hi]: &[u64; 2]| Key { lo, hi }.hash(arena);
+    Ok(PyArray1::from_vec(py, keys.as_chunks::<2>().0.iter().map(hash).collect()))
 }
 
 /// The words with these numbers, in that order.

@@ -195,6 +195,7 @@ COMMANDS = {
     "serve": "Serve a model over HTTP, with a web page.",
     "journal": "Check, export or repair a service's journal of corrections.",
     "export": "Export a model to another format.",
+    "from-fasttext": "Convert a fastText classifier to a model.",
     "plot": "Plot classifiers, likelihoods and gradient descent.",
     "completion": "Set up completion with the Tab key.",
     "demo": "Train, measure, explain and correct a spam filter.",
@@ -221,10 +222,11 @@ class Commands(CommandGroup):
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # what modules are made of stays: to look through it for garbage takes 20 ms
         try:
-            module = import_module(f"textodds.cli.{ELSEWHERE.get(cmd_name, cmd_name)}")
+            name = cmd_name.replace("-", "_")
+            module = import_module(f"textodds.cli.{ELSEWHERE.get(name, name)}")
         finally:
             gc.enable()
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:

@@ -344,7 +344,8 @@ def _of_texts() -> Iterator[str]:
     weighting = {field: setting for setting, field in OF_WEIGHTING.items()}
     for one in _usual(Weighting):
         field, _, value = one.partition("=")
-        yield f"{weighting[field]}={value}"
+        if field in weighting:  # a mean is of models from elsewhere
+            yield f"{weighting[field]}={value}"
 
 
 def _usual(kind: type, chosen: Container[str] = ()) -> Iterator[str]:

@@ -145,9 +145,7 @@ def _steps(model: TextModel | MultiLabelModel, block: _Block) -> list[tuple[str,
     binary = linear_form(model).presence or (weighting is not None and weighting.frequency == "binary")
     steps = _counting(block, binary)
     if weighting is not None and model.scale is not None:
-        transformer = TfidfTransformer(
-            norm="l2" if weighting.unit else None, sublinear_tf=weighting.frequency == "log"
-        )
+        transformer = TfidfTransformer(norm=weighting.norm or None, sublinear_tf=weighting.frequency == "log")
         transformer.idf_ = model.scale[block.numbers]
         transformer.n_features_in_ = len(block.numbers)
         steps.append(("weighting", transformer))
@@ -176,6 +174,8 @@ def _counting(block: _Block, binary: bool) -> list[tuple[str, BaseEstimator]]:
 def _options(settings: TextSettings) -> dict[str, object] | None:
     """What makes scikit-learn's vectorisers cut texts as the settings do; None if nothing does."""
     if settings.unit == "words" or settings.normal_form is not None or settings.characters is not None:
+        return None
+    if settings.buckets is not None:
         return None
     if settings.hash_bits is not None and (settings.hash_seed or settings.hash_bits > 30):
         return None

@@ -187,8 +187,18 @@ def recipe_of(
             usual = {}
         chosen = {**usual, **text_settings, "count_unknown": unknown == "count"}
         settings = TextSettings.sklearn(**chosen) if sklearn else TextSettings(**chosen)
+    must_be_trainable(settings, weighting)
     selection = Selection(1 if min_df is None else min_df, max_df, max_features)
     return Recipe(settings, selection, unknown, learner, weighting, is_open)
+
+
+def must_be_trainable(settings: TextSettings, weighting: Weighting | None = None) -> None:
+    """Refuse features that only models from elsewhere have."""
+    if settings.buckets is not None or (weighting is not None and weighting.mean):
+        raise Unsupported(
+            "the features of fastText are those of a model that comes from there, and are not trained on",
+            hint="for its words and pairs: unit='whitespace', lower=False, ngrams=(1, 2)",
+        )
 
 
 def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:

@@ -126,9 +126,11 @@ def _no_weights(V: int) -> LinearModel:
     return LinearModel(("",), np.zeros(1), np.zeros(1), Weights.of_matrix(np.zeros((V, 1))))
 
 
-def _weighting(recipe: Recipe, scale: Floats) -> tuple[str, Floats, bool, int]:
+def _weighting(recipe: Recipe, scale: Floats) -> tuple[str, Floats, str, int]:
     """What the kernel must know to weigh words."""
     weighting = recipe.weighting
     if weighting is None:
         raise InputError("there are scales of words, but no weighting that they belong to")
-    return weighting.frequency, scale, weighting.unit, recipe.settings.blocks
+    if weighting.mean and not weighting.idf:
+        scale = np.zeros(0)  # ones, which need not be looked up
+    return weighting.frequency, scale, weighting.norm, recipe.settings.blocks

@@ -170,6 +170,11 @@ class TextUpdates(TextReading):
         entry, again = self.recipe.learner.entry, "train it again on the data wanted, and keep its documents"
         if self.has_documents:
             return
+        if self.recipe.settings.buckets is not None:
+            raise Unsupported(
+                "a model that comes from fastText has neither documents nor counts, and cannot be updated",
+                hint="train on the data instead: `textodds train DATA -o MODEL`",
+            )
         if entry.needs_documents:
             raise Unsupported(f"a model of {entry.name} without its documents cannot be updated", hint=again)
         if self.recipe.learner.rereads:

@@ -1,6 +1,6 @@
 """What is a word, an n-gram, a weight; and which are kept.
 
-`settings` says how a text is cut (into units, without `stop_words`), which terms are kept and what they are
+`settings` says how a text is cut (into `units`, without `stop_words`), which terms are kept and what they are
 worth; `vocabulary` numbers the words.
 
 From outside: the names below, and `settings.FEATURES`.

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -18,15 +17,9 @@ from textodds import _kernels
 from textodds._kernels import Analyser
 from textodds.errors import InputError, suggestion
 from textodds.text.stop_words import ENGLISH
+from textodds.text.units import FASTTEXT, UNITS, unit_of
 
 FREQUENCIES = ("count", "log", "binary")
-UNITS = ("words", "whitespace", "characters", "characters-in-words", "sklearn")
-
-# A class, once or several times, and how often the last repeats: \\w\\w+, [a-z]{3,}, \\S+.
-_RUN = re.compile(
-    r"(?P<start>\\b)?(?P<class>\\w|\\S|\[[A-Za-z0-9_-]+\])(?P<more>(?:(?P=class))*)(?P<times>\+|\*|\{\d+,\})(?P<end>\\b)?"
-)
-_SET = re.compile(r"\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[a-z0-9A-Z_](?!-))+\]")
 
 FEATURES: dict[str, dict[str, Any]] = {
     "words": {"ngrams": (1, 1)},
@@ -57,6 +50,9 @@ class TextSettings:
         ``sklearn``: the pattern ``(?u)\b\w\w+\b`` of scikit-learn, which drops one-letter words.
         A regular expression of a simple kind: runs of ``\w``, of ``\S``, or of ASCII letters and digits in
         brackets, such as ``\w+``, ``\w{3,}``, ``[a-z0-9]+`` or ``\b[a-z]+\b``.
+        ``fasttext:B``: the features of a fastText classifier with B buckets, which `textodds.from_fasttext`
+        sets and training does not take: words as they are between white space, ``</s>`` behind the last, and
+        buckets of n-grams and of ``characters`` between ``<`` and ``>`` by fastText's own hash.
     ngrams : (int, int), default (1, 1)
         Shortest and longest run of units that counts as a term. Words are joined by one space.
     characters : (int, int) or None, default None
@@ -116,6 +112,7 @@ class TextSettings:
         self._check_ranges()
         self._check_words()
         self._check_hash()
+        self._check_fasttext()
         # One spelling of equal settings, so that models can be compared and added.
         self._set("ngrams", (int(self.ngrams[0]), int(self.ngrams[1])))
         if self.characters is not None:
@@ -194,6 +191,29 @@ class TextSettings:
                 "a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both"
             )
 
+    def _check_fasttext(self) -> None:
+        if self.buckets is None:
+            return
+        changed = (
+            self.lower,
+            self.normal_form,
+            self.strip_accents,
+            self.hash_bits,
+            self.vocabulary,
+            self.fields,
+        )
+        if any(changed):
+            raise InputError(
+                f"the unit `{self.unit}` reads texts as they are, and has a hash of its own",
+                hint="lower=False, normal_form=None, and no accents, hash, vocabulary or fields",
+            )
+
+    @property
+    def buckets(self) -> int | None:
+        """The buckets of fastText's features; None if they are others."""
+        is_fasttext = self.unit.startswith(f"{FASTTEXT}:")
+        return int(self.unit.removeprefix(f"{FASTTEXT}:")) if is_fasttext else None
+
     @property
     def has_words(self) -> bool:
         """Whether every term is a word: no letters, no pairs or longer runs, no hash buckets."""
@@ -246,10 +266,14 @@ class TextSettings:
     @property
     def blocks(self) -> int:
         """2 where characters stand beside words and can be told from them, else 1."""
-        return 2 if self.characters is not None and self.hash_bits is None else 1
+        is_hashed = self.hash_bits is not None or self.buckets is not None
+        return 2 if self.characters is not None and not is_hashed else 1
 
     def terms(self, text: str) -> list[str]:
-        """The terms of one text, those of one token first; a hash bucket reads ``#number``."""
+        """The terms of one text, those of one token first; a hash bucket reads ``#number``.
+
+        Buckets of fastText stand beside words, and read ``# number``.
+        """
         return self.analyser.terms([text])[0]
 
     def as_dict(self) -> dict[str, Any]:
@@ -278,45 +302,6 @@ def _is_range(given: object) -> bool:
     if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(n, int) for n in given):
         return False
     return bool(1 <= given[0] <= given[1] <= 16)
-
-
-def unit_of(name: str) -> str | None:
-    r"""The unit of that name, or that a simple pattern describes; None if it is neither.
-
-    Examples
-    --------
-    >>> unit_of("words"), unit_of(r"\w+"), unit_of("word")
-    ('words', '\\w{1,}', None)
-    """
-    return name if name in UNITS else unit_of_pattern(name)
-
-
-def unit_of_pattern(pattern: str) -> str | None:
-    r"""The unit that a pattern of scikit-learn's kind describes; None if there is none.
-
-    Examples
-    --------
-    >>> unit_of_pattern(r"(?u)\b\w\w+\b"), unit_of_pattern(r"\S+"), unit_of_pattern(r"(?u)\b[a-zA-Z]{3,}\b")
-    ('sklearn', 'whitespace', '\\b[a-zA-Z]{3,}\\b')
-    >>> unit_of_pattern(r"[^,]+") is None
-    True
-    """
-    found = _RUN.fullmatch(pattern.removeprefix("(?u)"))
-    if found is None:
-        return None
-    kind, times = found["class"], found["times"]
-    least = (1 if times == "+" else 0 if times == "*" else int(times[1:-2])) + len(found["more"]) // len(kind)
-    if not 1 <= least <= 1000:
-        return None
-    if kind == r"\w":  # where a run of it begins and ends, there is a boundary
-        return "sklearn" if least == 2 else rf"\w{{{least},}}"
-    if kind == r"\S":
-        plain = found["start"] is None and found["end"] is None
-        return None if not plain else "whitespace" if least == 1 else rf"\S{{{least},}}"
-    if not _SET.fullmatch(kind) or (found["start"] is None) != (found["end"] is None):
-        return None
-    run = f"{kind}{{{least},}}"
-    return rf"\b{run}\b" if found["start"] else run
 
 
 @dataclass(frozen=True)
@@ -428,6 +413,9 @@ class Weighting:
     unit : bool, default True
         Whether to divide by the length of the row. Characters beside words are a block of their own:
         each block then gets half of the squared length.
+    mean : bool, default False
+        Whether to divide by the sum of the row, as fastText does: of a model that comes from there. Not with
+        ``unit``, and not in training.
 
     Differs
     -------
@@ -445,8 +433,11 @@ class Weighting:
     idf: bool = True
     smooth: bool = True
     unit: bool = True
+    mean: bool = False
 
     def __post_init__(self) -> None:
+        if self.unit and self.mean:
+            raise InputError("a row has length 1, or is a mean, not both", hint="unit=False, or mean=False")
         if self.frequency not in FREQUENCIES:
             raise InputError(
                 f"unknown term frequency `{self.frequency}`{suggestion(self.frequency, FREQUENCIES)}",
@@ -462,6 +453,14 @@ class Weighting:
             shares = (one + n) / (one + documents)
         return 1.0 + _kernels.logarithms(shares)  # (1), with the same bits on every processor
 
+    @property
+    def norm(self) -> str:
+        """What rows are divided by, as scikit-learn calls it: ``l2``, ``l1``, or nothing."""
+        return "l2" if self.unit else "l1" if self.mean else ""
+
     def as_dict(self) -> dict[str, Any]:
         """The weighting as plain data, for the model file."""
-        return asdict(self)
+        plain = asdict(self)
+        if not self.mean:  # as in files before there was such a thing
+            del plain["mean"]
+        return plain

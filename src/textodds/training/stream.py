@@ -17,7 +17,7 @@ from textodds.data import Batch, Observer, Source, read
 from textodds.data.batch import joined_rows
 from textodds.errors import InOrder, InputError, NoData
 from textodds.learn.forms.linear import LinearModel, Weights, log
-from textodds.learn.recipe import Recipe
+from textodds.learn.recipe import Recipe, must_be_trainable
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
@@ -87,6 +87,7 @@ class SoftmaxStream:
         rate: float = RATE,
     ) -> None:
         self.settings = settings or TextSettings(ngrams=(1, 2), hash_bits=HASH_BITS)
+        must_be_trainable(self.settings)
         self.weighting = Weighting(frequency, idf=False)
         if not rate > 0:
             raise InputError(f"rate must be above 0, got {rate!r}", hint="0.5 serves well")

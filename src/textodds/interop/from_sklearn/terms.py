@@ -15,7 +15,7 @@ from textodds.interop.vectorisers.names import Names
 from textodds.interop.vectorisers.settings import ACCENTS, UNITS
 from textodds.learn.arrays import Integers
 from textodds.text import Selection, TextSettings, Vocabulary
-from textodds.text.settings import unit_of
+from textodds.text.units import unit_of
 
 VECTORISERS = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
 

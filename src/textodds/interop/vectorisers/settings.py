@@ -10,7 +10,7 @@ from textodds._kernels import Analyser
 from textodds.errors import InputError
 from textodds.interop.vectorisers.raw_documents import Vectoriser
 from textodds.text import TextSettings
-from textodds.text.settings import unit_of_pattern
+from textodds.text.units import unit_of_pattern
 
 METHODS = (
     "build_analyzer",

@@ -16,6 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from textodds.data.batch import BETWEEN_FIELDS
+from textodds.model.explain.fasttext_spans import fasttext_spans, fasttext_words
 from textodds.text import UNKNOWN, TextSettings
 
 Origins = list[tuple[int, int]]
@@ -50,6 +51,8 @@ def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
     """
     if settings.fields:
         return list(_of_fields(settings, text, placed_words))
+    if settings.buckets is not None:
+        return [PlacedTerm(name, (span,)) for name, span in fasttext_words(settings, text)]
     is_characters = settings.unit.startswith("characters")
     unit = "whitespace" if is_characters else settings.unit
     plain = TextSettings(
@@ -91,6 +94,11 @@ def placed_terms(
     [PlacedTerm(name='see you', spans=((0, 3), (5, 8)))]
     """
     named = settings.terms(text)
+    if settings.buckets is not None:
+        spans = fasttext_spans(settings, text)
+        if len(spans) != len(named):
+            return [PlacedTerm(name, ()) for name in named]
+        return [PlacedTerm(name, own) for name, own in zip(named, spans, strict=True)]
     made = _terms(settings, text, words)
     if settings.vocabulary is not None:
         inside = frozenset(settings.vocabulary)

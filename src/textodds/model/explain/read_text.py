@@ -83,7 +83,7 @@ class ReadText:
         """The terms of the text, named as the model names them, each with whether it knows it."""
         recipe, vocabulary = self.model.recipe, self.model.vocabulary
         terms = placed_terms(recipe.settings, self.text, self.words)
-        if recipe.settings.hash_bits is not None:
+        if recipe.settings.hash_bits is not None or recipe.settings.buckets is not None:
             names = set(vocabulary.words(self.kernel.rows([self.text], False)[1]))
             known = [term.name in names for term in terms]
         else:

@@ -1,0 +1,203 @@
+"""From the matrices of a fastText classifier to a weight for each feature and label."""
+
+from __future__ import annotations
+
+import os
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textodds import _kernels
+from textodds.errors import InputError, ModelFileError, Unsupported
+from textodds.interop.from_fasttext.file import FastTextFile, read_file
+from textodds.learn.arrays import Floats, Integers
+from textodds.learn.forms.linear import MOST_CELLS, LinearModel, Weights
+from textodds.learn.recipe import Recipe
+from textodds.learn.softmax.regression import SoftmaxLearner
+from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.text_model import TextModel
+from textodds.text import Selection, TextSettings, Vocabulary, Weighting
+from textodds.text.plain import LARGEST
+
+LABEL, END = "__label__", b"</s>"
+BETWEEN = frozenset(b" \n\r\t\v\f\0")
+
+
+def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> TextModel | MultiLabelModel:
+    r"""A model with the predictions of a fastText classifier, a ``.bin`` or ``.ftz`` file.
+
+    It can be saved, explained, evaluated, served and used from the command line; fastText is not needed.
+
+    Model
+    -----
+    fastText takes the mean of the vectors :math:`a_v` (D numbers) of a text's features, its words, ``</s>``
+    at the end, and buckets of hashed n-grams, and multiplies it by the vector :math:`b_k` of a label:
+
+    .. math::
+        s_k = b_k^\top \frac{1}{n} \sum_v n_v a_v = \sum_v \frac{n_v}{n} w_{vk}, \qquad
+        w_{vk} = a_v^\top b_k                                                                      \tag{1}
+
+    with the counts :math:`n_v` of features that it knows and their sum n. So two matrices become one, with K
+    numbers for each feature in the place of D, and :math:`n_v / n` is the model's weighting.
+
+    Parameters
+    ----------
+    path : path
+        The file. ``-loss softmax`` becomes a `TextModel`, whose probabilities are the softmax of (1); ``ova``
+        and ``ns`` a `MultiLabelModel`, with the sigmoid of (1) for each label. Word n-grams, subwords,
+        quantised matrices and pruned dictionaries are all taken. Labels go without ``__label__``.
+    one_label : bool, default False
+        Of ``ova`` and ``ns``: a `TextModel` that answers with the label of the highest score, as fastText
+        does with ``k=1``. It normalises the scores without calling them probabilities
+        (``model.form.is_posterior`` is False).
+
+    Raises
+    ------
+    Unsupported
+        Of ``-loss hs``, whose probabilities no linear scores give, and of word vectors.
+    ModelFileError
+        If the file is damaged, or not of fastText.
+
+    Differs
+    -------
+    fastText adds in single precision, so that probabilities agree to about 1e-6; it adds 1e-5 to each that it
+    prints; and it looks the sigmoid up in a table, which is up to 0.008 below it. A text of several lines is
+    one text here; fastText reads the first. A text without a known feature has equal scores; fastText says
+    nothing.
+
+    The model has neither documents nor counts of words: it can not learn, forget or be merged.
+    """
+    path = Path(path)
+    file = read_file(path)
+    if one_label and file.options.loss == "softmax":
+        raise InputError("a model of -loss softmax gives one label anyway", hint="leave one_label out")
+    classes = _classes(file)
+    order = sorted(range(len(classes)), key=classes.__getitem__)
+    names, counts = [classes[k] for k in order], [file.labels.counts[k] for k in order]
+    vocabulary, rows = _vocabulary(file)
+    weights = _folded(file, path, rows, np.array(order))
+    recipe = Recipe(
+        _settings(file),
+        Selection(),
+        "ignore",
+        SoftmaxLearner(),
+        Weighting("count", idf=False, unit=False, mean=True),
+        calibrate=False,
+    )
+    info = _info(file, path) | {"class_documents": dict(zip(names, map(float, counts), strict=True))}
+    before = np.zeros(len(names)) if one_label else _before(np.array(counts, dtype=np.float64), file)
+    form = LinearModel(tuple(names), before, -before, Weights.of_matrix(weights), is_posterior=not one_label)
+    kind = TextModel if one_label or file.options.loss == "softmax" else MultiLabelModel
+    return kind(recipe, vocabulary, form, None, info, scale=np.ones(len(vocabulary)))
+
+
+def _before(counts: Floats, file: FastTextFile) -> Floats:
+    """The log-prior of each label by its count in training, (K,); its log-odds where a line has several.
+
+    The model's scores have it in them: it is what `with_prior` takes out.
+    """
+    smoothed = counts + 0.5
+    if file.options.loss == "softmax":
+        return np.asarray(np.log(smoothed / smoothed.sum()))
+    others = max(_lines(file), counts.max()) + 1.0 - smoothed
+    return np.asarray(np.log(smoothed / others))
+
+
+def _lines(file: FastTextFile) -> float:
+    """The lines of training, each of which ended with a word of its own; 0 where they are not known."""
+    names = file.words.names
+    return float(file.words.counts[names.index(END)]) if END in names else 0.0
+
+
+def _classes(file: FastTextFile) -> list[str]:
+    """The names of the labels, without what all labels begin with in fastText."""
+    try:
+        names = [name.decode() for name in file.labels.names]
+    except UnicodeDecodeError as error:
+        raise Unsupported(
+            "a label of the model is not UTF-8", hint="train again on files in UTF-8"
+        ) from error
+    if all(name.startswith(LABEL) and name != LABEL for name in names):
+        return [name.removeprefix(LABEL) for name in names]
+    return names
+
+
+def _settings(file: FastTextFile) -> TextSettings:
+    """How texts are cut: tokens that are labels are no words, whatever they begin with."""
+    options = file.options
+    return TextSettings(
+        unit=f"fasttext:{options.buckets}",
+        ngrams=(1, max(options.word_ngrams, 1)),
+        characters=(options.minn, options.maxn) if options.has_letters else None,
+        lower=False,
+        normal_form=None,
+        stop_words=[name.decode() for name in file.labels.names if not name.startswith(LABEL.encode())],
+    )
+
+
+def _vocabulary(file: FastTextFile) -> tuple[Vocabulary, Integers]:
+    """The features of the model in the order of their hash, and the row of each in the input matrix."""
+    kept, places = [], []
+    for place, name in enumerate(file.words.names):
+        if name.startswith(LABEL.encode()):
+            raise Unsupported(
+                f"the model has a word that begins with `{LABEL}`, which is read as a label",
+                hint=f"train again without `-label`, with labels that begin with `{LABEL}`",
+            )
+        if _can_be_met(name):
+            kept.append(name)
+            places.append(place)
+    ends = np.fromiter(accumulate(map(len, kept), initial=0), np.int64, len(kept) + 1)
+    index = _kernels.NameIndex(np.frombuffer(b"".join(kept), np.uint8), ends)
+    (keys, arena), at = index.vocabulary()
+    buckets = _kernels.fasttext_keys(file.buckets.astype(np.uint32), max(file.options.bucket, 1))
+    keys = np.concatenate([keys, buckets])
+    rows = np.concatenate([np.array(places, dtype=np.int64)[at], file.bucket_rows])
+    order = np.argsort(_kernels.word_hashes(keys, arena), kind="stable")
+    return Vocabulary(keys.reshape(-1, 2)[order].reshape(-1), arena), rows[order]
+
+
+def _can_be_met(name: bytes) -> bool:
+    """Whether a text can have this word: texts are UTF-8, and words have no white space."""
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return BETWEEN.isdisjoint(name)
+
+
+def _folded(file: FastTextFile, path: Path, rows: Integers, order: Integers) -> Floats:
+    """The weights (V, K) of features, whose rows are given, and of labels in another order."""
+    K, D = file.output.shape
+    if len(rows) * K > MOST_CELLS:
+        raise Unsupported(
+            f"the model has {len(rows):,} features and {K:,} labels: too many weights, one for each pair",
+            hint="make it smaller first: `fasttext quantize -output MODEL -cutoff 100000`",
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        output = file.output.times(order, np.eye(D))  # (K, D)
+        weights = file.input.times(rows, np.ascontiguousarray(output.T))
+    if not (np.abs(weights) < LARGEST).all():  # nor NaN
+        raise ModelFileError(f"`{path}` is not a valid fastText model: some of its weights are not numbers")
+    return weights
+
+
+def _info(file: FastTextFile, path: Path) -> dict[str, Any]:
+    """What the model's file says of where it comes from."""
+    options = file.options
+    return {
+        "source": f"converted from fastText: {path.name}",
+        "documents": _lines(file) or float(sum(file.labels.counts)),
+        "converted": {
+            "fasttext": {
+                "dim": options.dim,
+                "wordNgrams": options.word_ngrams,
+                "loss": options.loss,
+                "bucket": options.bucket,
+                "minn": options.minn if options.has_letters else 0,
+                "maxn": options.maxn if options.has_letters else 0,
+            }
+        },
+    }

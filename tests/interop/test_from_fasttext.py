@@ -1,0 +1,229 @@
+"""Models trained with fastText: the same labels, the same probabilities."""
+
+import csv
+import gzip
+import pickle
+
+import numpy as np
+import pytest
+from fasttext_models import answers
+
+import textodds
+from textodds.data import Batch
+from textodds.errors import InputError, Unsupported
+
+WORDS = [f"w{i}" for i in range(400)]
+BESIDE = ["Größe", "straße", "日本語", "don't", "a</s>b", "été", "#12"]
+AWKWARD = [
+    "",
+    "only unknown words",
+    "w1 </s> w2 w300",
+    "w1\tw2\x0bw3\0w4\x0cw5\rw6",
+    "__label__c0 w1 w2",
+    "w300 __label__never",
+    "w1\u00a0w2 w3 \u2028 w4",
+    "x " * 50 + "w5 " * 70,
+    "Größe w1 neu été #12 日本語",
+    " ",
+]
+MODELS = {
+    "words.bin": {"dim": 10},
+    "pairs.bin": {"wordNgrams": 2, "bucket": 20_000},
+    "triples.bin": {"wordNgrams": 3, "bucket": 5_003, "minCount": 3, "dim": 7},
+    "letters.bin": {"wordNgrams": 2, "minn": 2, "maxn": 4, "bucket": 30_000},
+    "single.bin": {"minn": 1, "maxn": 3, "bucket": 3_000},
+    "ova.bin": {"wordNgrams": 2, "bucket": 20_000, "loss": "ova"},
+    "ns.bin": {"wordNgrams": 2, "bucket": 20_000, "loss": "ns"},
+    "hs.bin": {"loss": "hs"},
+    "plain.ftz": {"wordNgrams": 2, "bucket": 2_000},
+    "pruned.ftz": {"wordNgrams": 2, "bucket": 2_000},
+    "parts.ftz": {"wordNgrams": 2, "bucket": 2_000, "minn": 2, "maxn": 3},
+    "output.ftz": {"wordNgrams": 2, "bucket": 2_000},
+    "prefix.bin": {"wordNgrams": 2, "bucket": 100, "label": "c:"},
+}
+QUANTISED = {
+    "plain.ftz": {},
+    "pruned.ftz": {"cutoff": 1000, "retrain": True, "qnorm": True},
+    "parts.ftz": {"cutoff": 500, "dsub": 3},
+    "output.ftz": {"qout": True, "cutoff": 600},
+}
+OF_ONE_LABEL = [name for name in MODELS if name not in ("ova.bin", "ns.bin", "hs.bin")]
+
+
+def _texts(n, seed, classes=3):
+    """Texts, and the class of each, whose words are mostly its own."""
+    random = np.random.default_rng(seed)
+    of, found = random.integers(classes, size=n), []
+    for k in of.tolist():
+        own = WORDS[k * 90 : k * 90 + 150] + BESIDE
+        found.append(" ".join(random.choice(own, random.integers(1, 25))))
+    return found, of.tolist()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with the models of `MODELS`, the texts they were asked, and what fastText said."""
+    pytest.importorskip("fasttext")
+    folder = tmp_path_factory.mktemp("fasttext")
+    (lines, of), texts = _texts(2000, 0), _texts(300, 1)[0] + AWKWARD
+    single = [f"__label__c{k} {line}" for k, line in zip(of, lines, strict=True)]
+    several = [f"{label} {line}" for label, line in zip(single, single[1:] + single[:1], strict=True)]
+    many = [f"__label__d{i % 300} {line}" for i, line in enumerate(lines)]  # as many as centroids, at least
+    asked = {}
+    for name, options in MODELS.items():
+        its = {"ova.bin": several, "output.ftz": many}.get(name, single)
+        if name == "prefix.bin":
+            its = [line.replace("__label__c", "c:") for line in single]
+        asked[name] = {"lines": its, "texts": texts, "options": {"dim": 10, "epoch": 8, "lr": 0.3} | options}
+        if name in QUANTISED:
+            asked[name]["quantise"] = QUANTISED[name]
+    return folder, texts, answers(folder, asked)
+
+
+def table_sigmoid(scores):
+    """fastText's: the largest of 512 values that is not above the sigmoid, 0 and 1 beyond ±8."""
+    steps = np.floor((np.clip(scores, -8, 8) + 8).astype(np.float32) * 32) / 32 - 8
+    return np.where(scores > 8, 1.0, np.where(scores < -8, 0.0, 1 / (1 + np.exp(-steps))))
+
+
+def must_agree(model, texts, said, p, *, atol=1e-5):
+    """Hold probabilities (N, K) to what fastText said, which adds 1e-5 to each."""
+    for text, row, answer in zip(texts, p, said, strict=True):
+        theirs = {label.removeprefix("__label__"): value - 1e-5 for label, value in answer.items()}
+        mine = dict(zip(model.classes_, row.tolist(), strict=True))
+        assert theirs.keys() == mine.keys()
+        assert max(abs(mine[label] - theirs[label]) for label in mine) <= atol, text[:80]
+        first, second, *_ = sorted(theirs.values(), reverse=True)
+        if first - second > 2 * atol:  # else a tie, which its last digits decide
+            assert max(mine, key=mine.get) == max(theirs, key=theirs.get), text[:80]
+
+
+def must_agree_but_for_the_table(model, texts, said):
+    """Hold log-odds to the probabilities that fastText looks up for them; our own probabilities, (N, K)."""
+    scores = model.score_batch(Batch(texts))[0]
+    steps = (scores + 8) * 32
+    is_near = np.abs(steps - np.round(steps)) < 1e-3  # to the next value of the table, by its last digits
+    for row, near, answer in zip(scores, is_near, said, strict=True):
+        theirs = np.array([answer[f"__label__{label}"] - 1e-5 for label in model.classes_])
+        np.testing.assert_allclose(table_sigmoid(row)[~near], theirs[~near], rtol=0, atol=1e-5)
+    p = model.predict_proba(texts)
+    assert ((p - table_sigmoid(scores))[~is_near] < 0.0079).all()
+    return p
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_ONE_LABEL)
+def test_labels_and_probabilities_are_those_of_fasttext(trained, name):
+    folder, texts, said = trained
+    model = textodds.from_fasttext(folder / name)
+    must_agree(model, texts, said[name], model.predict_proba(texts))
+    assert [model(text).label for text in texts[:20]] == model.predict(texts[:20]).tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ova.bin", "ns.bin"])
+def test_several_labels_have_the_odds_that_fasttext_looks_its_sigmoid_up_for(trained, name):
+    folder, texts, said = trained
+    model = textodds.from_fasttext(folder / name)
+    assert isinstance(model, textodds.MultiLabelModel)
+    p = must_agree_but_for_the_table(model, texts, said[name])
+    one = textodds.from_fasttext(folder / name, one_label=True)
+    assert not one.form.is_posterior
+    assert one.predict(texts).tolist() == [model.classes_[k] for k in p.argmax(axis=1).tolist()]
+
+
+@pytest.mark.slow
+def test_what_is_not_linear_is_refused_by_name(trained):
+    folder, _, _ = trained
+    with pytest.raises(Unsupported, match="-loss hs are products along a tree"):
+        textodds.from_fasttext(folder / "hs.bin")
+    with pytest.raises(InputError, match="one label anyway"):
+        textodds.from_fasttext(folder / "words.bin", one_label=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["words.bin", "letters.bin", "pruned.ftz", "prefix.bin"])
+def test_a_model_is_saved_pickled_explained_and_does_not_learn(trained, name, tmp_path):
+    folder, texts, _ = trained
+    model = textodds.from_fasttext(folder / name)
+    model.save(tmp_path / "model.textodds")
+    loaded = textodds.load(tmp_path / "model.textodds", check=True)
+    np.testing.assert_array_equal(loaded.predict_proba(texts), model.predict_proba(texts))
+    assert pickle.loads(pickle.dumps(model)).predict(texts).tolist() == model.predict(texts).tolist()
+    for change in (loaded.learn, loaded.forget):
+        with pytest.raises(Unsupported, match="comes from fastText has neither documents nor counts"):
+            change("w1 w2", loaded.classes_[0])
+    np.testing.assert_allclose(textodds.to_sklearn(loaded).predict_proba(texts), loaded.predict_proba(texts))
+    uniform = loaded.with_prior("uniform").predict_proba(texts)
+    odds = np.log(uniform / loaded.predict_proba(texts)) + loaded.form.log_prior
+    np.testing.assert_allclose(odds, np.broadcast_to(odds[:, :1], odds.shape), atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["words.bin", "triples.bin", "letters.bin", "pruned.ftz", "parts.ftz"])
+def test_explanations_add_up_by_feature_and_by_word(trained, name):
+    folder, texts, _ = trained
+    model = textodds.from_fasttext(folder / name)
+    for text in [*texts[:10], *AWKWARD]:
+        why = model.explain(text)
+        scores = model.score([text])[0][0]
+        log_odds = scores[model.class_number(why.label)] - scores[model.class_number(why.rival)]
+        assert why.log_odds == pytest.approx(log_odds, abs=1e-9)
+        assert why.start + sum(word.log_odds for word in why.words) == pytest.approx(log_odds, abs=1e-9)
+        assert all(not word.word.startswith("# ") for word in why.words), text
+        flip = why.flip()
+        if flip is not None:
+            assert model(flip.text).label == flip.label_after != why.label
+
+
+REAL = {
+    "sms_spam": {"wordNgrams": 2, "bucket": 200_000},
+    "ag_news_subset": {"wordNgrams": 2, "bucket": 100_000, "epoch": 1},
+    "langid_lingua": {"minn": 1, "maxn": 3, "bucket": 50_000, "epoch": 1},
+    "mr": {"wordNgrams": 3, "bucket": 50_000},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", REAL)
+def test_real_texts_have_the_labels_and_probabilities_of_fasttext(name, real_data, tmp_path):
+    pytest.importorskip("fasttext")
+    (lines, labels), (texts, _) = real_data(name)
+    lines = [
+        f"__label__{label.replace(' ', '-')} {' '.join(line.split())}"
+        for label, line in zip(labels, lines, strict=True)
+    ]
+    texts = [" ".join(text.split()) for text in texts[:4000]]
+    about = {
+        "lines": lines[:20_000],
+        "texts": texts,
+        "options": {"dim": 10, "epoch": 3, "lr": 0.5} | REAL[name],
+    }
+    asked = {"model.bin": about, "model.ftz": about | {"quantise": {"cutoff": 10_000, "qnorm": True}}}
+    said = answers(tmp_path, asked)
+    for file in asked:
+        model = textodds.from_fasttext(tmp_path / file)
+        must_agree(model, texts, said[file], model.predict_proba(texts))
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_real_texts_of_several_labels_have_the_odds_of_fasttext(data_folder, tmp_path):
+    pytest.importorskip("fasttext")
+    parts = []
+    for which in ("train", "test"):
+        path = data_folder / "multi_goemotions" / f"{which}.csv.gz"
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            parts.append(list(csv.DictReader(file)))
+    lines = [
+        " ".join(f"__label__{label}" for label in row["labels"].split("|"))
+        + " "
+        + " ".join(row["text"].split())
+        for row in parts[0][:20_000]
+    ]
+    texts = [" ".join(row["text"].split()) for row in parts[1][:4000]]
+    options = {"loss": "ova", "dim": 10, "epoch": 3, "lr": 0.5, "wordNgrams": 2, "bucket": 50_000}
+    said = answers(tmp_path, {"model.bin": {"lines": lines, "texts": texts, "options": options}})
+    model = textodds.from_fasttext(tmp_path / "model.bin")
+    must_agree_but_for_the_table(model, texts, said["model.bin"])
