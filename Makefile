@@ -44,10 +44,13 @@ $(VENV)/installed: $(BIN)/python pyproject.toml $(RUST)
 	@$(BIN)/maturin develop --release > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
-# And what it takes to work on it.
+# And what it takes to work on it. The parts of an extra, one a line, in their newest versions.
+PARTS = $(BIN)/python -c "import re, sys, tomllib; \
+	parts = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies'][sys.argv[1]]; \
+	print(*(re.sub('[<>=][^;]*', '', each, count=1) for each in parts), sep='\n')"
 $(VENV)/ready: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "import tomllib; \
-	print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'])" | sed "s/>=[^ ]*//g; s/<[^ ]*//g")
+	@$(PARTS) dev > $(VENV)/dev.txt
+	$(BIN)/python -m pip install --quiet -r $(VENV)/dev.txt
 	@touch $@
 
 # The documentation as pages that need no network; the parts that it takes are those of the extra `docs`.
@@ -57,8 +60,8 @@ docs: $(VENV)/documented
 
 $(VENV)/documented: $(VENV)/installed
 	@echo "installing what the documentation is built with"
-	@$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "import tomllib; \
-	print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])" | sed "s/>=[^ ]*//g; s/<[^ ]*//g")
+	@$(PARTS) docs > $(VENV)/docs.txt
+	@$(BIN)/python -m pip install --quiet -r $(VENV)/docs.txt
 	@touch $@
 
 # The wheel (one for Python 3.11 and later) and the sdist that it is built from, in dist/. Zig links for an old

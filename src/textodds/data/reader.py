@@ -81,9 +81,7 @@ def read(
     label_separator : str, optional
         What stands between the labels of a row, such as ``|``. Lists of labels, indicators and several
         ``__label__`` on a line need none. A set of labels is then one label of the batch:
-        see `textodds.data.label_sets`.
-    several_labels : bool
-        Whether a row may have several labels, even if the first rows do not show it.
+        see `textodds.data.label_sets`. ``several_labels`` says that rows may have several.
     format : str, optional
         One of `files.FORMATS`; otherwise the name of a file tells, or else its first bytes.
     query : str, optional

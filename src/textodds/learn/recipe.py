@@ -203,18 +203,24 @@ def must_be_trainable(settings: TextSettings, weighting: Weighting | None = None
 
 def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
     """The words and the fitted form that a recipe makes of counts."""
+    counts, vocabulary = words_to_learn(tally, recipe.selection)
+    if recipe.unknown != "ignore":
+        counts, vocabulary = with_unknown(counts, vocabulary, recipe.unknown)
+    assert isinstance(recipe.learner, naive_bayes.CountLearner)
+    return vocabulary, naive_bayes.fit(recipe.learner, counts)
+
+
+def words_to_learn(tally: Tally, selection: Selection) -> tuple[Counts, Vocabulary]:
+    """As `selected`, where there is something to learn from."""
     if not tally.classes:
         raise NoData("there is nothing to learn from: no document has a weight above zero")
-    counts, vocabulary = selected(tally, recipe.selection)
+    counts, vocabulary = selected(tally, selection)
     if not len(vocabulary) and len(tally.vocabulary):
         raise NoData(
             f"no word is left of {len(tally.vocabulary):,}",
             hint="lower min_df, or raise max_df or max_features",
         )
-    if recipe.unknown != "ignore":
-        counts, vocabulary = with_unknown(counts, vocabulary, recipe.unknown)
-    assert isinstance(recipe.learner, naive_bayes.CountLearner)
-    return vocabulary, naive_bayes.fit(recipe.learner, counts)
+    return counts, vocabulary
 
 
 def selected(tally: Tally, selection: Selection) -> tuple[Counts, Vocabulary]:

@@ -21,7 +21,7 @@ from textodds.learn.multilabel.logistic import LabelFit, LabelProblem, solve
 from textodds.learn.multilabel.membership import Membership, some_rows
 from textodds.learn.multilabel.odds import LabelOdds, label_loss
 from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.learn.recipe import selected
+from textodds.learn.recipe import words_to_learn
 from textodds.learn.registry import LEARNERS
 from textodds.learn.softmax.regression import SoftmaxLearner, as_c
 from textodds.model.label_prediction import HeldLabels
@@ -69,14 +69,7 @@ def named_learners() -> str:
 
 def form_of(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
     """The words and the log-odds of labels that naive Bayes makes of counts by set."""
-    if not tally.classes:
-        raise NoData("there is nothing to learn from: no document has a weight above zero")
-    counts, vocabulary = selected(tally, recipe.selection)
-    if not len(vocabulary) and len(tally.vocabulary):
-        raise NoData(
-            f"no word is left of {len(tally.vocabulary):,}",
-            hint="lower min_df, or raise max_df or max_features",
-        )
+    counts, vocabulary = words_to_learn(tally, recipe.selection)
     assert isinstance(recipe.learner, MultinomialLearner)
     return vocabulary, label_counts.fit(recipe.learner, counts, Membership.of(counts.classes))
 

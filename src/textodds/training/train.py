@@ -230,10 +230,7 @@ def train(
     question = Question(learner, features, words, calibrate, typical, textbook, stream)
 
     def of_rows() -> TextModel | TableModel | MultiLabelModel:
-        from textodds.training.tables import open_table, train_table_on
-
-        data = checked_labels(open_table(source, labels, weights, plan=plan, reading=reading), clean_labels)
-        model = with_labels(train_table_on(data, plan, observer), data, clean_labels)
+        model = _of_rows((source, labels, weights), reading, plan, observer, clean=clean_labels)
         return _remembering(model, known)
 
     def of_texts(data: Source) -> TextModel | TableModel | MultiLabelModel:
@@ -241,15 +238,30 @@ def train(
             refused = {"unlabelled": others_too, "stream": stream}
             return _several(data, plan, goal, observer, known, refused, clean=clean_labels)
         _must_have_no_goal(goal)
-        others = None
-        if unlabelled is not None:
-            others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
+        others = _without_labels(unlabelled, reading)
         data = checked_labels(data, clean_labels)
         model = with_labels(_of_texts(data, others, plan, observer, stream=stream), data, clean_labels)
         model = _remembering(model, known, data.schema)
         return model if unlabelled is not None else _asked(model, question)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
+
+
+def _of_rows(
+    given: tuple[object, object, object], reading: ReadOptions, plan: Plan, observer: Observer, *, clean: bool
+) -> TableModel:
+    """A model of the rows of a table."""
+    from textodds.training.tables import open_table, train_table_on
+
+    data = checked_labels(open_table(*given, plan=plan, reading=reading), clean)
+    return with_labels(train_table_on(data, plan, observer), data, clean)
+
+
+def _without_labels(unlabelled: object, reading: ReadOptions) -> Source | None:
+    """The source of texts without labels, if there are any."""
+    if unlabelled is None:
+        return None
+    return read(unlabelled, labelled=False, **vars(reading.without_labels()))
 
 
 def _must_have_no_goal(goal: str | None) -> None:
