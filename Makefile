@@ -90,7 +90,7 @@ lint: $(VENV)/ready
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 rust-test: $(VENV)/ready
-	cargo test --release --quiet -p textodds-core
+	+cargo test --release --quiet -p textodds-core
 
 # The rooms and the laws of every model: no process, no browser, no real data, nothing that takes seconds.
 ROOMS := conformance data text stats learn judge model training study interop

@@ -180,7 +180,7 @@ def test_learners_of_one_machine_are_refused_before_a_job_runs(unreadable, given
 
 
 def test_learners_of_tables_are_refused(mails):
-    for name in ("mixed", "gaussian", "categorical", "table"):
+    for name in ("mixed", "categorical", "table"):
         with pytest.raises(InputError, match=f"{name} learns from tables, not from texts"):
             trained_there(mails, learner=name)
 

@@ -192,7 +192,8 @@ def test_words_that_outgrow_memory_are_dropped_with_a_warning(spark, many):
 def test_features_that_are_left_open_are_chosen(mails, mail):
     found = trained_there(mails, features=["words", "pairs"], learner=["multinomial", "bernoulli"])
     tried = {trial["name"] for trial in found.info["chosen"]["tried"]}
-    assert len(tried) == 4
+    # A learner that is far behind on words is not tried on pairs.
+    assert {"multinomial, words", "bernoulli, words"} < tried
     assert found.info["documents"] == len(mail)
     expected = trained_here(
         mail,

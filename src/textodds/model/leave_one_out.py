@@ -263,7 +263,7 @@ def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | 
     pieces = [
         (some.rows, some.codes, *some.scores(model, without))
         for part in _left_out_parts(model, batches)
-        for some in map(part.of, part.cut(np.arange(len(part.codes)), CELLS // len(model.classes_)))
+        for some in part.pieces(CELLS // len(model.classes_))
     ]
     if not pieces:
         raise NoData("there are no documents to leave out")
@@ -313,6 +313,12 @@ class _Part:
         size = min(PIECE, max(1, size))
         for start in range(0, len(at), size):
             yield at[start : start + size]
+
+    def pieces(self, size: int) -> Iterator[_Part]:
+        """All of it in pieces of so many; where no document has weight, one that is empty."""
+        yield from map(self.of, self.cut(np.arange(len(self.codes)), size))
+        if not len(self.codes):
+            yield self
 
     def scores(self, model: TextModel, without: LeaveOneOut) -> tuple[Floats, Floats]:
         """Joint log-probabilities and log-posteriors, (N, K)."""
