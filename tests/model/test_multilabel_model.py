@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import textodds
 from label_texts import LABELS, label_texts
-from textodds.errors import InputError, ModelFileError, NotLearned, Unsupported
+from textodds.errors import InputError, LabelsRead, ModelFileError, NotLearned, Unsupported
 
 TEXTS, SETS = label_texts(420)
 NEW = label_texts(60, seed=5)[0]
@@ -238,3 +238,9 @@ def test_a_frame_comes_back_with_lists_of_labels(model: Any) -> None:
     frame = model.predict_frame(pd.DataFrame({"text": NEW[:4]}), top=1, proba=True)
     assert [tuple(each) for each in frame["labels"]] == model.predict(NEW[:4])
     assert list(frame.columns) == ["text", "labels", "label_1", "probability_1", *(f"p({x})" for x in LABELS)]
+
+
+def test_labels_that_look_like_several_are_pointed_out() -> None:
+    joined = ["|".join(own) or "none" for own in SETS]
+    with pytest.warns(LabelsRead, match=r"look like several, .*`--label-separator '\|'`"):
+        textodds.train(TEXTS, joined, learner="multinomial:alpha=1")

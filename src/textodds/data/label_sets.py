@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from textodds.data.files import File
 
 MARK = "\x1e"
+SEPARATORS = ("|", ";", ",")
 
 _YES = frozenset({"1", "true", "yes", "y", "x", "t"})
 _NO = frozenset({"0", "false", "no", "n", "", "f"})
@@ -195,6 +196,22 @@ def _is_there(label: str, value: Any) -> bool:
 
 def _rows(n: int) -> str:
     return f"{n:,} rows have" if n != 1 else "1 row has"
+
+
+def likely_separator(labels: Collection[str]) -> str | None:
+    """What seems to stand between several labels in one, all of whose parts are labels too; None if nothing.
+
+    >>> likely_separator({"anger", "joy", "fear", "anger|joy", "fear|joy"})
+    '|'
+    >>> likely_separator({"R&D", "Food, drink", "Food"}) is None
+    True
+    """
+    for separator in SEPARATORS:
+        several = [label for label in labels if separator in label]
+        known = [all(part.strip() in labels for part in label.split(separator)) for label in several]
+        if len(several) > 1 and sum(known) >= 0.8 * len(known):
+            return separator
+    return None
 
 
 def checked_separator(separator: str | None) -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from textodds.data import Source
-from textodds.data.label_sets import is_set, labels_in, name_of
+from textodds.data.label_sets import is_set, labels_in, likely_separator, name_of
 from textodds.data.labels import spellings, told
-from textodds.errors import InputError, SimilarLabels, Unsupported
+from textodds.errors import InputError, LabelsRead, SimilarLabels, Unsupported
 from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
@@ -62,6 +62,15 @@ def with_labels(model: M, data: Source, clean: bool) -> M:
             f"labels that look alike are learned as different classes: {told(alike)}; "
             "join them with `--clean-labels` (clean_labels=True)",
             SimilarLabels,
+            stacklevel=4,
+        )
+    separator = likely_separator(frozenset(model.class_names)) if isinstance(model, TextModel) else None
+    if separator is not None:
+        shown = next(name for name in model.class_names if separator in name)
+        warnings.warn(
+            f"labels such as {shown!a} look like several, and each is learned as one; if they are, use "
+            f"`--label-separator '{separator}'` (label_separator='{separator}')",
+            LabelsRead,
             stacklevel=4,
         )
     return model
