@@ -212,7 +212,12 @@ class MultiLabelModel(LabelUpdates):
         if label is None:
             label = self(text).top(1)[0][0]
         name = self.class_names[self.class_number(label)]
-        return self.of_label(label).explain(text, name, f"not {name}", **how)
+        view = self.of_label(label)
+        if not self.answer(text).evidence:  # which is answered by the share of texts with the label alone
+            view = copy.copy(view)
+            form = replace(view.linear, intercept=np.zeros(2))
+            view._install(view.recipe, view.vocabulary, form, view.scale)
+        return view.explain(text, name, f"not {name}", **how)
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
         """The words with the most evidence for a label."""
