@@ -31,7 +31,7 @@ LAST, LAST_SIZE = 20_000, 10 << 20
 
 FEWEST = 1000
 
-FEW = 1000
+FEW = 300
 """Texts below which words of a single text are kept, and time does not decide."""
 
 ENOUGH_FIRST, ENOUGH = 500, 2000
