@@ -244,7 +244,9 @@ def held_out_lines(left_out: Any, noun: str = "texts") -> Iterator[str]:
 def why_not_chosen(n: int) -> str:
     """Why no learner was chosen from so many texts, and which was taken."""
     if n < FEWEST_TO_CHOOSE:
-        return f"the default learner: model selection needs {FEWEST_TO_CHOOSE} texts, got {counted(n, 'text')}"
+        return (
+            f"the default learner: model selection needs {FEWEST_TO_CHOOSE} texts, got {counted(n, 'text')}"
+        )
     return "the default learner: too few classes have texts to hold out for model selection"
 
 

@@ -27,9 +27,9 @@ WEIGHTINGS = {"binary": Weighting("binary")}
 GIVEN = "as given"
 
 WORDS_ALONE, COUNTED, SCALED, BINARY = 2.0, 2.0, 1.0, 2.0
-"""Prior odds against a candidate, as the texts by whose log-loss, in nats, it has to be ahead: without runs of
-letters; of naive Bayes; of features scaled by it; of binary occurrences. Softmax regression of words and
-letters, the best of the tried ones where labels are few, has none against it."""
+"""Logarithms of the prior odds against a candidate, the sum of held-out log-loss by which it has to be ahead:
+without runs of letters; of naive Bayes; of features scaled by it; of binary occurrences. Softmax regression
+of words and letters, which is hard to beat where labels are few, has none against it."""
 
 
 @dataclass(frozen=True)
