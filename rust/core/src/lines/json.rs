@@ -453,5 +453,5 @@ impl<'a> Cursor<'a> {
 
 /// Whether there are control characters, which no string has; without a branch, so that it is done in blocks.
 fn has_controls(piece: &[u8]) -> bool {
-    piece.iter().fold(false, |found, byte| found | (*byte < b' '))
+    piece.iter().fold(0, |found, byte| found | u8::from(*byte < b' ')) > 0
 }
