@@ -21,8 +21,7 @@ from textodds.data.files import STDIN
 from textodds.data.written_file import replacing
 from textodds.learn.arrays import Floats
 from textodds.model.answers import AnswerColumns, free_names, is_of_labels, spread
-from textodds.model.label_columns import LabelColumns
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 from textodds.model.text_updates import TextUpdates
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ class Answered:
     def __init__(
         self, model: AnyModel, wanted: AnswerColumns, decide: Decide | None, *, familiarity: bool
     ) -> None:
+        from textodds.model.label_columns import LabelColumns
+
         self._model, self._wanted, self._decide = model, wanted, decide
         self._familiarity = familiarity
         self._labels = LabelColumns(model.labels, model.class_names)
@@ -117,7 +118,7 @@ class Answered:
         self.unknown.see(evidence, part.good, len(part))
         columns = self._of_scores(scores, self._decide)
         if self._familiarity:
-            assert not isinstance(self._model, MultiLabelModel)
+            assert not is_multilabel(self._model)
             found = self._model.familiarity_of(part.batch)
             columns |= {name: np.array([getattr(each, name) for each in found]) for name in FAMILIARITY}
         return columns

@@ -36,11 +36,12 @@ from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.answers import AnswerColumns
 from textodds.model.file import load
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 
 if TYPE_CHECKING:
     from textodds.judge.thresholds import Goal
     from textodds.model.file import Model
+    from textodds.model.multilabel_model import MultiLabelModel
 
 OUTPUT = (
     "Write all columns of DATA followed by the answers: a .csv, .tsv, .jsonl or .parquet file, or "
@@ -118,7 +119,7 @@ def predict(
     """
     _check(output, options)
     answering = load(model, threads=threads)
-    if isinstance(answering, MultiLabelModel):
+    if is_multilabel(answering):
         _predict_labels(answering, output, prior, options, quiet=quiet)
         return
     refuse_of_one({"goal": options["goal"]})
