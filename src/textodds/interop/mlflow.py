@@ -245,4 +245,11 @@ def _example(model: AnyModel) -> object:
     """An input of the kind that the model reads."""
     if not _reads_rows(model):
         return ["an example of a text"]
-    return [{name: 1.0 if kind == "number" else "an example" for name, kind in _columns(model)}]
+    sizes = {each.name: each.size for each in model.schema.used} if isinstance(model, TableModel) else {}
+    usual: dict[str, object] = {"number": 1.0, "category": "an example", "text": "an example"}
+    return [
+        {
+            name: [1.0] * (sizes[name] or 0) if kind == "vector" else usual[kind]
+            for name, kind in _columns(model)
+        }
+    ]
