@@ -94,10 +94,8 @@ def number_of(request: InferRequest) -> int:
     _must_be_understood(request)
     numbers = {tensor.shape[0] if tensor.shape else -1 for tensor in request.inputs}
     for at, tensor in enumerate(request.inputs):
-        is_vector = (
-            len(tensor.shape) == 2 and tensor.shape[1] > 1 and tensor.datatype not in ("BYTES", "BOOL")
-        )
-        if not is_vector and tensor.shape[1:] not in ([], [1]):
+        may_be_wide = len(tensor.shape) == 2 and tensor.datatype not in ("BYTES", "BOOL")
+        if not tensor.shape or (tensor.shape[1:] not in ([], [1]) and not (may_be_wide and tensor.shape[1])):
             shown = "[N] or [N, 1], N being the number of texts or rows, of vectors of D numbers [N, D]"
             raise InputError(f"{_where(at, tensor)} must have the shape {shown}; got {tensor.shape}")
         if len(tensor.data) not in (tensor.shape[0], math.prod(tensor.shape)):

@@ -153,7 +153,7 @@ class Columns:
             how |= dict.fromkeys(categories, "one-hot")
         for name in self.schema.names("vector"):
             blocks.append(Vectors((name,), Gaussian("diagonal"), self._sizes([name])))
-            how[name] = "as it is, centred"
+            how[name] = "centred"
         for name in self.schema.names("text"):
             features, recipe = chosen_terms(self.first, name, self.words)
             blocks.append(Terms((name,), recipe))

@@ -96,7 +96,15 @@ def with_scales(recipe: TableRecipe, tally: TableTally, rows: Rows) -> TableReci
             while abs(moved[at]) <= WIDEST and _is_clearly_less(losses(moved), losses(exponents)):
                 exponents = moved.copy()
                 moved[at] += step
-    return replace(recipe, blocks=_rescaled(recipe.blocks, exponents.tolist()))
+    blocks = _rescaled(recipe.blocks, exponents.tolist())
+    told = {block.columns[0]: block.scale for block in blocks if isinstance(block, (Vectors, Terms))}
+    choices = tuple(
+        replace(each, conditional=f"{each.conditional} × {told[each.column]:g}")
+        if each.column in told
+        else each
+        for each in recipe.choices
+    )
+    return replace(recipe, blocks=blocks, choices=choices)
 
 
 def _some(data: LabelledRows) -> LabelledRows:
