@@ -172,7 +172,7 @@ function deciding() {
   return { prior, costs: list, abstain: SILENCE[silence] };
 }
 
-/** Shows what was decided about a text, by the rule it was asked with; null is no text. */
+/** Shows what was decided about a text, by the rule it was asked with; null without a text. */
 export function decided(answer, asked) {
   if (!panel.isConnected) return;
   if (answer === null) {

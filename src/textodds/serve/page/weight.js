@@ -35,7 +35,7 @@ export function offerWeight(text, label, learn) {
     if (copies === 0) return box.replaceChildren();
     if (copies === null || copies >= MOST) {
       return box.replaceChildren(soft(`The probability moved, but not enough. More than ${copies ?? most} such texts would be needed: `,
-        "the words of this text speak for another class in all that the model has learned."));
+        "what the model has learned is against it."));
     }
     const n = copies + 1;
     box.replaceChildren(soft(`About ${plural(copies, "more such text")} would change its mind.`),

@@ -156,7 +156,7 @@ function reading(why, asked, against) {
   return [box, line];
 }
 
-/** How what speaks for a label, and for its rival, is drawn: of two classes each has its own colour. */
+/** How evidence for a label, and for its rival, is drawn: of two classes each has its own colour. */
 const tones = ({ label, rival }) => (toneOf(label) && toneOf(rival) ? [toneOf(label), toneOf(rival)] : ["for", "against"]);
 
 const legend = (label, against) => [h("span", { class: `key word ${toneOf(label) ?? "for"}` }, "for ", said(label)),
