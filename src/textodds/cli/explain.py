@@ -196,6 +196,12 @@ def _text_lines(
     yield ""
     yield f"{strong(one_line(explanation.label))} {explanation.probability:.4f}, rather than {rival}"
     yield ""
+    yield from sum_lines(explanation, top, parts=parts)
+    yield _flip_line(flip, explanation)
+
+
+def sum_lines(explanation: Explanation, top: int, *, parts: bool) -> Iterator[str]:
+    """The terms that add up to the log-odds, and the words that the model does not know."""
     rows = [
         [one_line(name), signed(odds)] if is_one else [faint(name), f"{odds:+.2f}"]
         for name, odds, is_one in explanation.sum_lines(top, parts=parts)
@@ -206,7 +212,6 @@ def _text_lines(
         yield ""
         yield faint(f"unknown: {', '.join(map(one_line, explanation.unknown_words))}")
     yield ""
-    yield _flip_line(flip, explanation)
 
 
 def _flip_line(flip: Flip | None, explanation: Explanation) -> str:
