@@ -187,7 +187,7 @@ def test_the_kinds_found_do_not_hang_on_how_rows_of_json_are_cut():
                 "a": "category",
                 "b": "number",
                 "d": "number",
-                "c": "ignore",
+                "c": "vector",
             }
 
 
@@ -235,7 +235,7 @@ def test_a_number_is_a_number_whatever_else_is_in_its_column(text):
 def test_schemas_survive_their_dict():
     schema = read_table({"a": [1, 2, 3], "b": ["u", "v", "u"], "label": ["x", "y", "x"]}).schema
     assert Schema.of_dict(schema.as_dict()) == schema
-    assert [schema.names(kind) for kind in KINDS] == [["a"], ["b"], [], []]
+    assert [schema.names(kind) for kind in KINDS] == [["a"], [], ["b"], [], []]
     with pytest.raises(InputError, match="not a kind of column; did you mean `number`"):
         schema.names("nmber")
 
