@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, reading_options, running_options, top_option
 from textodds.cli.output import aligned, counted, echo, faint, harmless, one_line, say, show, strong, styled
-from textodds.cli.several_labels.refusals import refuse
 from textodds.cli.texts import TextOptions, batches_given, rows_of, text_options
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip
 from textodds.model.explain.markup import page
 from textodds.model.file import load
+from textodds.model.label_refusals import refuse
 from textodds.model.several_labels import is_multilabel
 from textodds.model.text_model import TextModel
 
