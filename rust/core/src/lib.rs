@@ -12,6 +12,7 @@
 #![deny(unsafe_code)] // but for three lines in `processor` and `memory`, each with its proof
 
 pub mod analyse;
+pub mod characters;
 pub mod compact;
 pub mod corpus;
 pub mod count;
