@@ -72,12 +72,8 @@ pub struct Characters {
 /// The tables of all characters.
 #[must_use]
 pub fn characters() -> Characters {
-    let known: Vec<(u16, u16)> = CLASSES
-        .iter()
-        .map(|(_, example)| signature(*example))
-        .chain([signature(' ')])
-        .zip(0..)
-        .collect();
+    let known: Vec<(u16, u16)> =
+        CLASSES.iter().map(|(_, example)| signature(*example)).chain([signature(' ')]).zip(0..).collect();
     let mut tables = Characters::default();
     for c in '\0'..=char::MAX {
         let number = u32::from(c);
