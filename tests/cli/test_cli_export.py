@@ -36,7 +36,7 @@ def test_json_says_what_was_written(model, capsys):
     }
 
 
-@pytest.mark.parametrize(("output", "named"), [("mail.html", "page"), ("mail.py", "python")])
+@pytest.mark.parametrize(("output", "named"), [("mail.html", "page"), ("mail.py", "python"), ("mail.c", "c")])
 def test_the_ending_sets_the_format(model, capsys, output, named):
     assert main(["export", "mail.textodds", "-o", output, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["format"] == named

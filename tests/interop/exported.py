@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+import struct
 import subprocess
 import tempfile
 from functools import cache
@@ -20,6 +21,7 @@ from interop_cases import LEARNERS, SETTINGS, documents
 import textodds
 from label_texts import label_texts
 from textodds.interop.portable.plain_model import as_json, plain_model
+from textodds.interop.portable.to_c import to_c
 from textodds.interop.portable.to_python import runtime, to_python
 from unicode_texts import AWKWARD
 
@@ -119,3 +121,56 @@ def assert_same(model, texts, answers, atol=1e-9):
     clear = first - second > 1e-9
     assert clear.mean() > 0.4
     assert np.array(labels)[clear].tolist() == np.asarray(ours)[clear].tolist()
+
+
+HARNESS = r"""
+#include <stdio.h>
+#include "model.c"
+int main(void)
+{
+    static double p[TEXTODDS_CLASSES];
+    uint32_t length;
+    while (fread(&length, sizeof length, 1, stdin) == 1) {
+        char *text = malloc(length + 1); /* exactly as long as it must be: reading further is noticed */
+        int32_t k;
+        unsigned char given[TEXTODDS_CLASSES] = {0};
+        if (!text || fread(text, 1, length, stdin) != length) return 2;
+        text[length] = 0;
+        k = strlen(text) == length ? predict(text, p) : predict_bytes(text, length, p);
+        for (size_t i = 0; SEVERAL && i < TEXTODDS_CLASSES; i++) given[i] = p[i] >= textodds_thresholds[i];
+        fwrite(&k, sizeof k, 1, stdout);
+        fwrite(p, sizeof *p, TEXTODDS_CLASSES, stdout);
+        fwrite(given, 1, TEXTODDS_CLASSES, stdout);
+        free(text);
+    }
+    fwrite(textodds_names[0], 1, textodds_lengths[0], stderr);
+    return 0;
+}
+"""
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+WATCHED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+def by_c(asked: Asked):
+    """Labels and probabilities by C, compiled strictly and run under sanitizers."""
+    compiler = needed("cc")
+    for model, texts in asked:
+        with tempfile.TemporaryDirectory() as folder:
+            to_c(model, Path(folder) / "model.c")
+            (Path(folder) / "run.c").write_text(HARNESS, encoding="utf-8")
+            build = [compiler, *STRICT, *WATCHED, "run.c", "-o", "run", "-lm"]
+            built = subprocess.run(build, cwd=folder, capture_output=True, check=False)
+            assert built.returncode == 0, built.stderr.decode()[:4000]
+            content = [text.encode() for text in texts]
+            given = b"".join(struct.pack("=I", len(each)) + each for each in content)
+            done = subprocess.run(["./run"], cwd=folder, input=given, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode(errors="replace")[:4000]
+        assert done.stderr == model.class_names[0].encode()
+        K = len(model.class_names)
+        kind = np.dtype([("best", "<i4"), ("p", "<f8", K), ("given", "u1", K)])
+        found = np.frombuffer(done.stdout, kind)
+        names = np.array(model.class_names, dtype=object)
+        if hasattr(model, "thresholds"):
+            yield [list(names[given.astype(bool)]) for given in found["given"]], found["p"].reshape(-1, K)
+        else:
+            yield list(names[found["best"]]), found["p"].reshape(-1, K)

@@ -12,10 +12,12 @@ from exported import (
     TEXTS,
     assert_same,
     awkward_texts,
+    by_c,
     by_node,
     by_python,
     model_of,
     module_at,
+    needed,
     several_labels,
 )
 from hypothesis import given, settings
@@ -30,12 +32,14 @@ from textodds.interop import portable
 from textodds.interop.portable.characters import needed as tables_of
 from textodds.interop.portable.characters import word_rules
 from textodds.interop.portable.plain_model import plain_model, text_plan
+from textodds.interop.portable.to_c import to_c
 from textodds.interop.portable.to_python import to_python
 from textodds.text import TextSettings
 from unicode_texts import texts as any_texts
 
 RUNTIME = Path(portable.__file__).parent / "runtime" / "predict.py"
-TARGETS = {"python": by_python, "javascript": by_node}
+TARGETS = {"python": by_python, "javascript": by_node, "c": by_c}
+COSTLY = {"c": 7}  # takes a compiler for each model: so many cases are one here, all are in `make test-long`
 
 CASES = list(
     dict.fromkeys(
@@ -74,19 +78,28 @@ def must_agree(target, asked):
                 assert_same(model, texts, said)
 
 
+def asked_of(cases):
+    """The model of each case, and texts for it."""
+    return [(model_of(*case), new_texts(case[1]) + awkward_texts(40), str(case)) for case in cases]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_answers_are_those_of_the_model(target):
-    must_agree(
-        target, [(model_of(*case), new_texts(case[1]) + awkward_texts(40), str(case)) for case in CASES]
-    )
+    must_agree(target, asked_of(CASES[:: COSTLY.get(target, 1)]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", COSTLY)
+def test_answers_are_those_of_the_model_for_every_case(target):
+    must_agree(target, asked_of(CASES))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_weighting_is_that_of_the_model(target):
     asked = []
-    for learner, cut, weighting in WEIGHED:
+    for learner, cut, weighting in WEIGHED[:: COSTLY.get(target, 1)]:
         model = textodds.train(*documents(5), learner=LEARNERS[learner], weighting=weighting, **TEXTS[cut])
         asked.append((model, new_texts(5), f"{learner} {cut} {weighting}"))
     must_agree(target, asked)
@@ -172,6 +185,19 @@ def test_a_python_file_needs_nothing_but_python(tmp_path):
     }
     lines = subprocess.run(run, cwd=tmp_path, input=b"own0x0\nown1x0\n", capture_output=True, check=True)
     assert [json.loads(line)["label"] for line in lines.stdout.splitlines()] == ["class 00", "class 01"]
+
+
+def test_bytes_that_are_not_utf8_are_read_as_c_should_read_them(tmp_path):
+    """As Python replaces them, but for sequences that are cut off, of which every byte is replaced."""
+    model = textodds.train(
+        ["\ufffd one", "plain two"] * 20, ["bad", "good"] * 20, learner="multinomial", unit="whitespace"
+    )
+    to_c(model, tmp_path / "model.c")
+    run = f"{needed('cc')} -DTEXTODDS_MAIN model.c -o run -lm && ./run"
+    lines = b"\xff one\nplain two\n\xc0\xaf\n\xed\xa0\x80\n\xf5\x80\n\xe2\x82\n"
+    done = subprocess.run(run, shell=True, cwd=tmp_path, input=lines, capture_output=True, check=True)
+    assert [line.split(b"\t")[0] for line in done.stdout.splitlines()][:2] == [b"bad", b"good"]
+    assert len(done.stdout.splitlines()) == 6
 
 
 @together

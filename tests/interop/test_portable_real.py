@@ -4,7 +4,7 @@ import csv
 import gzip
 
 import pytest
-from exported import assert_same, by_node, by_python
+from exported import assert_same, by_c, by_node, by_python
 
 import textodds
 
@@ -23,7 +23,7 @@ LEARNERS = {
     "webkb_raw": "multinomial:strip_accents",
 }
 FEW, MANY = 60, 1500  # texts of each set, in `make test` and at length
-TARGETS = {"python": by_python, "javascript": by_node}
+TARGETS = {"python": by_python, "javascript": by_node, "c": by_c}
 
 
 def rows_of(folder, name, which):

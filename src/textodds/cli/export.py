@@ -40,7 +40,7 @@ def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     """Export a model to another format.
 
     `*.html` is a page that runs the model without a server or network: a box to type in, the answer, and why.
-    `*.py` predicts with Python's standard library alone.
+    `*.py` predicts with Python's standard library alone; `*.c` is one file of C99 without dependencies.
     `*.onnx` maps word counts (input `rows`, in the order of the words in the file's metadata) to
     `label` (of several labels a text to `labels`, 1 where one is given) and `probabilities`; it does not
     include tokenisation, and needs `pip install 'textodds[onnx]'`.

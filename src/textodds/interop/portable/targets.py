@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from textodds.errors import InputError
+from textodds.interop.portable.to_c import to_c
 from textodds.interop.portable.to_page import to_page
 from textodds.interop.portable.to_python import to_python
 from textodds.interop.to_onnx import to_onnx
@@ -30,6 +31,7 @@ TARGETS = {
     ".onnx": Target("onnx", "counts", to_onnx),
     ".html": Target("page", "texts", to_page),
     ".py": Target("python", "texts", to_python),
+    ".c": Target("c", "texts", to_c),
 }
 
 
@@ -39,6 +41,6 @@ def target_of(path: Path) -> Target:
         raise InputError(
             f"cannot export to `{path}`: unknown format",
             hint="name it `*.onnx` for ONNX, `*.html` for a page that runs the model, "
-            "`*.py` for Python without textodds",
+            "`*.py` for Python without textodds, `*.c` for C",
         )
     return TARGETS[path.suffix]
