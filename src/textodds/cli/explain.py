@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, reading_options, running_options, top_option
 from textodds.cli.output import aligned, counted, echo, faint, harmless, one_line, say, show, strong, styled
-from textodds.cli.several_labels.refusals import refuse
 from textodds.cli.texts import TextOptions, batches_given, rows_of, text_options
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip
 from textodds.model.explain.markup import page
 from textodds.model.file import load
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.label_refusals import refuse
+from textodds.model.several_labels import is_multilabel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def explain(
     if others and why_not is not None:
         raise InputError("`--others` and `--why-not` cannot be combined", hint="leave out one of the two")
     opened = load(model)
-    if isinstance(opened, MultiLabelModel):
+    if is_multilabel(opened):
         refuse({"why_not": why_not, "others": others})
     elif not isinstance(opened, TextModel) and (others or parts or html is not None):
         raise Unsupported(
@@ -132,7 +132,7 @@ def _explain_one(
     as_json_: bool,
 ) -> None:
     """Print the explanation of one text or row, and write its page, if there is to be one."""
-    if isinstance(opened, MultiLabelModel):
+    if is_multilabel(opened):
         from textodds.cli.several_labels.explanations import explain_labels
 
         explain_labels(opened, given, label, top=top, parts=parts, html=html, json=as_json_)
@@ -196,6 +196,12 @@ def _text_lines(
     yield ""
     yield f"{strong(one_line(explanation.label))} {explanation.probability:.4f}, rather than {rival}"
     yield ""
+    yield from sum_lines(explanation, top, parts=parts)
+    yield _flip_line(flip, explanation)
+
+
+def sum_lines(explanation: Explanation, top: int, *, parts: bool) -> Iterator[str]:
+    """The terms that add up to the log-odds, and the words that the model does not know."""
     rows = [
         [one_line(name), signed(odds)] if is_one else [faint(name), f"{odds:+.2f}"]
         for name, odds, is_one in explanation.sum_lines(top, parts=parts)
@@ -206,7 +212,6 @@ def _text_lines(
         yield ""
         yield faint(f"unknown: {', '.join(map(one_line, explanation.unknown_words))}")
     yield ""
-    yield _flip_line(flip, explanation)
 
 
 def _flip_line(flip: Flip | None, explanation: Explanation) -> str:

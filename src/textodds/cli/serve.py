@@ -29,6 +29,8 @@ READ_ONLY = "Do not learn: no journal, no file is written."
 LOSS = "Start even if corrections of the snapshot are missing from the journal."
 TOKENS = "File of lines NAME SCOPE TOKEN [LAST DAY]; reloaded when it changes."
 AUDIT = "Append a JSON line for each correction (time, token, content); reopened on SIGHUP."
+TITLE = "Title of the page.  [default: name of the model file]"
+EXAMPLES = "File of texts or rows to try on the page; the first five are shown."
 TIMEOUT = "Time limit of a request; an evaluation of a file may take twelve times as long."
 
 
@@ -44,6 +46,9 @@ class Serving(TypedDict):
     snapshot_every: int
     read_only: bool
     accept_loss: bool
+    page_title: str | None
+    data_link: str | None
+    examples: str | None
     max_text: int
     max_batch: int
     max_body: int
@@ -76,6 +81,9 @@ class Serving(TypedDict):
 @option("Learning", "--audit", metavar="FILE", writes="audit log", help=AUDIT)
 @option("Learning", "--read-only", is_flag=True, help=READ_ONLY)
 @option("Learning", "--accept-loss", is_flag=True, help=LOSS)
+@option("Page", "--page-title", metavar="TEXT", help=TITLE)
+@option("Page", "--data-link", metavar="URL", help="Link to the data, shown on the page.")
+@option("Page", "--examples", metavar="FILE", reads=themselves, help=EXAMPLES)
 @option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Longest text, in characters.")
 @option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Most texts in a request.")
 @option(
@@ -146,6 +154,9 @@ def _settings(model: str, options: Serving) -> Settings:
         snapshot_every=options["snapshot_every"],
         read_only=options["read_only"],
         accept_loss=options["accept_loss"],
+        title=options["page_title"],
+        data_link=options["data_link"],
+        examples=None if options["examples"] is None else Path(options["examples"]),
         text=options["max_text"],
         batch=options["max_batch"],
         body=options["max_body"],

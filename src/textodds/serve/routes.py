@@ -6,11 +6,12 @@ An endpoint is a function: its docstring is the summary, and the type that it re
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from html import escape
 from http import HTTPStatus
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -20,6 +21,7 @@ from textodds.serve import (
     answers,
     label_answers,
     label_messages,
+    look_routes,
     messages,
     metrics,
     row_messages,
@@ -27,13 +29,16 @@ from textodds.serve import (
     tensors,
 )
 from textodds.serve.corrections import OfRows
-from textodds.serve.endpoint import Body, Call, Endpoint
+from textodds.serve.endpoint import Body, Call
+from textodds.serve.endpoints import ENDPOINTS, endpoint
 from textodds.serve.fold import ServedModel
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, unavailable
 from textodds.serve.rows import reads_rows
 from textodds.serve.service import BRIEF, Service
-from textodds.serve.shapes import OF_KINDS, SPAM, TWO
+from textodds.serve.shapes import SPAM, TWO
+
+__all__ = ["ENDPOINTS", "look_routes"]  # which has endpoints of its own
 
 PAGE_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -81,23 +86,6 @@ FILE = "label,text\nspam,win a free phone now\nham,see you at noon\n"
 
 A = TypeVar("A")
 R = TypeVar("R")
-Responder = Callable[[Service, Call], Awaitable[object]]
-ENDPOINTS: list[Endpoint] = []
-
-
-def endpoint(
-    method: Literal["GET", "POST"], path: str, *, gives: str | None = None, **options: Any
-) -> Callable[[Responder], Responder]:
-    """Make an endpoint of the function below; ``gives`` is the media type of an answer that is not JSON."""
-
-    def register(answer: Responder) -> Responder:
-        summary = (answer.__doc__ or "").rstrip(".")
-        kind = gives or get_type_hints(answer)["return"]
-        of_kinds: Any = OF_KINDS.get(path, {})
-        ENDPOINTS.append(Endpoint(method, path, answer, summary, gives=kind, **of_kinds, **options))
-        return answer
-
-    return register
 
 
 @endpoint("POST", "/v1/classify", takes=messages.ClassifyRequest, example={"text": SPAM})
@@ -243,6 +231,7 @@ async def model(service: Service, call: Call) -> messages.Card:
         corrections=standing,
         limits=msgspec.convert(service.settings, messages.Limits, from_attributes=True),
     )
+    card.title, card.data_link = service.settings.title, service.settings.data_link
     return await service.aside(label_answers.labels_card, card, serving) if card.several_labels else card
 
 
@@ -417,7 +406,12 @@ async def openapi(service: Service, call: Call) -> Body:
 @endpoint("GET", "/", gives="text/html", needs="nothing")
 async def page(service: Service, call: Call) -> Body:
     """The page."""
-    return _page_file("index.html")
+    body = _page_file("index.html")
+    if (title := service.settings.title) is None:
+        return body
+    # Before any answer of the service: on a slow network that may take a while.
+    named = body.content.replace(b'<h1 id="name">textodds<', f'<h1 id="name">{escape(title)}<'.encode())
+    return body._replace(content=named)
 
 
 @endpoint("GET", "/docs", gives="text/html", needs="nothing")

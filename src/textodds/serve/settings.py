@@ -37,6 +37,9 @@ class Settings:
     snapshot_every: int = 10_000  # corrections
     read_only: bool = False  # whether to answer by the model file alone, without a journal
     accept_loss: bool = False  # whether to go on without corrections that only a snapshot has
+    title: str | None = None  # of the page, in the place of the name of the file
+    data_link: str | None = None  # where the data are, for who reads the page
+    examples: Path | None = None  # a file of texts to try
 
     def __post_init__(self) -> None:
         given = [token for token in (self.read_token, self.write_token) if token is not None]
@@ -56,6 +59,11 @@ class Settings:
             )
         for token in given:
             check_token(token)
+        if self.data_link is not None and not self.data_link.startswith(("https://", "http://")):
+            raise InputError(
+                f"`--data-link` must be an address on the web, got `{self.data_link}`",
+                hint="for example https://example.org/data",
+            )
 
     @property
     def snapshot(self) -> Path:
