@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import ModelFileError
 from textodds.learn.arrays import Floats, Integers, Mask
-from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import LinearModel, Weights, log_joint, log_softmax
+
+if TYPE_CHECKING:
+    from textodds.learn.calibration import Calibration
 
 LARGEST_COUNT = 10**15  # of a class: stands for a node that is not made yet
 MOST_STEPS = 1 << 25  # from leaves to the root, all together
