@@ -219,7 +219,7 @@ async def _change(service: Service, call: Call) -> messages.ChangeAnswer:
 async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswer:
     """What was learned and forgotten here, the latest first."""
     entries = await service.aside(service.journal.recent, call.query.limit)
-    count: dict[str, Any] = {"total": service.journal.last, "version": (await service.serving()).version}
+    count: dict[str, Any] = {"total": service.journal.last, "version": (await service.standing()).version}
     rows, sets = service.journal.kind
     if sets:
         of_sets = [answers.labels_correction(entry, stands=stands, of_rows=rows) for entry, stands in entries]
@@ -234,7 +234,7 @@ async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswe
 @endpoint("GET", "/v1/model")
 async def model(service: Service, call: Call) -> messages.Card:
     """The model's card."""
-    standing, serving = await service.aside(service.journal.standing), await service.serving()
+    standing, serving = await service.aside(service.journal.standing), await service.standing()
     card = await service.aside(
         answers.model_card,
         serving,
@@ -307,7 +307,7 @@ async def backup(service: Service, call: Call) -> Body:
 async def reload(service: Service, call: Call) -> messages.ReloadAnswer:
     """Take the model file as it is now, corrections included."""
     changed = await service.writer.submit(service.live.reload)
-    return messages.ReloadAnswer((await service.serving()).version, changed)
+    return messages.ReloadAnswer((await service.standing()).version, changed)
 
 
 @endpoint("GET", "/healthz", needs="nothing")

@@ -12,14 +12,16 @@ from typing import ParamSpec, TypeVar
 
 from textodds.serve import problems
 from textodds.serve.audit import Audit
+from textodds.serve.blank import NothingLearned, is_blank
 from textodds.serve.bodies import Bodies
-from textodds.serve.fold import Base, ServedModel, open_model
+from textodds.serve.fold import Base, ServedModel, new_model, open_model
 from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
 from textodds.serve.rows import length_of, warm_up
 from textodds.serve.settings import Settings
+from textodds.serve.snapshot import must_be_new
 from textodds.serve.solver import Solver
 from textodds.serve.solver_process import SolverProcess
 from textodds.serve.tokens import Tokens
@@ -41,7 +43,9 @@ class Service:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.audit = None if settings.audit is None else Audit(settings.audit)
-        base = open_model(settings.model)
+        base = new_model() if settings.new else open_model(settings.model)
+        if settings.new:
+            must_be_new(settings, base.digest)
         is_new = not settings.journal.exists()
         base = base._replace(fixed=_why_fixed(settings, base))
         self.journal = Journal(settings.journal if base.fixed is None else ":memory:")
@@ -127,7 +131,14 @@ class Service:
         return task in self._overdue
 
     async def serving(self) -> ServedModel:
-        """The model that holds every correction acknowledged so far."""
+        """The model that holds every correction acknowledged so far; refuses one that has learned nothing."""
+        serving = await self.standing()
+        if is_blank(serving.model):
+            raise NothingLearned
+        return serving
+
+    async def standing(self) -> ServedModel:
+        """The model that holds every correction acknowledged so far, which may be blank."""
         if not self.live.waiting:
             return self.live.serving
         wanted = self.live.acknowledged
