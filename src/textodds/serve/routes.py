@@ -6,11 +6,11 @@ An endpoint is a function: its docstring is the summary, and the type that it re
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -27,13 +27,16 @@ from textodds.serve import (
     tensors,
 )
 from textodds.serve.corrections import OfRows
-from textodds.serve.endpoint import Body, Call, Endpoint
+from textodds.serve.endpoint import Body, Call
+from textodds.serve.endpoints import ENDPOINTS as ENDPOINTS
+from textodds.serve.endpoints import endpoint
 from textodds.serve.fold import ServedModel
+from textodds.serve.labelling import routes as labelling_routes  # noqa: F401  (its endpoints)
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, unavailable
 from textodds.serve.rows import reads_rows
 from textodds.serve.service import BRIEF, Service
-from textodds.serve.shapes import OF_KINDS, SPAM, TWO
+from textodds.serve.shapes import SPAM, TWO
 
 PAGE_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -81,23 +84,6 @@ FILE = "label,text\nspam,win a free phone now\nham,see you at noon\n"
 
 A = TypeVar("A")
 R = TypeVar("R")
-Responder = Callable[[Service, Call], Awaitable[object]]
-ENDPOINTS: list[Endpoint] = []
-
-
-def endpoint(
-    method: Literal["GET", "POST"], path: str, *, gives: str | None = None, **options: Any
-) -> Callable[[Responder], Responder]:
-    """Make an endpoint of the function below; ``gives`` is the media type of an answer that is not JSON."""
-
-    def register(answer: Responder) -> Responder:
-        summary = (answer.__doc__ or "").rstrip(".")
-        kind = gives or get_type_hints(answer)["return"]
-        of_kinds: Any = OF_KINDS.get(path, {})
-        ENDPOINTS.append(Endpoint(method, path, answer, summary, gives=kind, **of_kinds, **options))
-        return answer
-
-    return register
 
 
 @endpoint("POST", "/v1/classify", takes=messages.ClassifyRequest, example={"text": SPAM})
