@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from textodds.learn.solvers.descent import Descent
     from textodds.model.file import load
     from textodds.model.label_prediction import LabelPrediction
+    from textodds.model.many_files import predict_files
     from textodds.model.marginals import marginals
     from textodds.model.multilabel_model import MultiLabelModel
     from textodds.model.parameters import parameter_count
@@ -121,6 +122,7 @@ __all__ = [
     "most_useful",
     "naive_bayes_parameters",
     "parameter_count",
+    "predict_files",
     "read",
     "softmax_parameters",
     "to_onnx",
@@ -179,6 +181,7 @@ _HOME = {
     "most_useful": "study.active",
     "naive_bayes_parameters": "learn.forms.equivalence",
     "parameter_count": "model.parameters",
+    "predict_files": "model.many_files",
     "read": "data",
     "softmax_parameters": "learn.forms.equivalence",
     "to_onnx": "interop.to_onnx",

@@ -7,9 +7,11 @@ A message has three parts: what was wrong, where, and what to do about it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import islice
+from typing import Any, Protocol
 
 NAMED = 50  # columns that an error lists
 MOST_COMPARED, LONGEST_COMPARED = (
@@ -76,6 +78,44 @@ class BadFile(InputError):
     """A data file cannot be read as a whole."""
 
     code = "input.bad-file"
+
+
+class Failure(Protocol):
+    """A file, and what is wrong with it."""
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong."""
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about it."""
+
+
+class FilesFailed(InputError):
+    """Some of many files could not be read or written; ``summary`` says what became of all."""
+
+    code = "input.files-failed"
+
+    def __init__(self, failed: Sequence[Failure], summary: Any) -> None:
+        self.failed, self.summary = failed, summary
+        lines = [
+            f"  {each.problem}" if each.path in each.problem else f"  {each.path}: {each.problem}"
+            for each in failed[:NAMED]
+        ]
+        if len(failed) > NAMED:
+            lines.append(f"  and {len(failed) - NAMED:,} more")
+        hints = list(dict.fromkeys(each.hint for each in failed if each.hint))
+        count = "1 file has" if len(failed) == 1 else f"{len(failed):,} files have"
+        again = "all others are done; run the same again for these"
+        super().__init__(
+            f"{count} no answers:\n" + "\n".join(lines),
+            hint="; ".join([*hints[:1], again]) if len(hints) == 1 else again,
+        )
 
 
 class MissingColumn(InputError):
@@ -299,3 +339,17 @@ def not_installed(error: ModuleNotFoundError, why: str, otherwise: str = "") -> 
     name = "scikit-learn" if package == "sklearn" else package.replace("_", "-")
     hint = f"{hint}; or {otherwise}" if otherwise else hint
     return Unsupported(f"{why} needs {name}, which is not installed", hint=hint)
+
+
+def one_line(text: str) -> str:
+    r"""Text in which control characters are escapes: it breaks no line or column, and commands no terminal.
+
+    What stands between the columns of a text (U+001F) is a bar.
+
+    >>> one_line("a\tb\n\x1b[2J")
+    'a\\tb\\n\\x1b[2J'
+    """
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text.replace("\x1f", " | "))
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -18,7 +18,8 @@ from pyarrow import parquet
 
 import textodds
 from forked import run
-from textodds.cli import answers, main
+from textodds.cli import main
+from textodds.model import answered_rows
 
 from .transcripts import COMMAND
 from .transcripts import textodds as process
@@ -183,7 +184,7 @@ def test_portions_change_nothing(tickets, monkeypatch):
     Path("new.jsonl").write_text("\n".join(lines))
     command = ["predict", "t.textodds", "new.jsonl", "--bad-rows", "skip", "--quiet", "-o"]
     assert main([*command, "whole.csv"]) == 0
-    monkeypatch.setattr(answers, "CELLS", 14)  # seven rows of two classes
+    monkeypatch.setattr(answered_rows, "CELLS", 14)  # seven rows of two classes
     assert main([*command, "parts.csv"]) == 0
     assert Path("parts.csv").read_bytes() == Path("whole.csv").read_bytes()
     assert [row[2] == "" for row in table("whole.csv")[1:]] == [n % 5 == 3 for n in range(50)]

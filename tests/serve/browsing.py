@@ -24,6 +24,7 @@ from serve.running import Client, Running
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 15_000  # milliseconds: other tests may want the machine too
 VIOLATION = "addEventListener('securitypolicyviolation', (e) => console.error('CSP', e.violatedDirective))"
+EMPTY = "try?text="  # a link to the page without a text
 SHARE = re.compile(r"(?:[<>] )?[\d.]+\u202f%")
 
 Rows = list[tuple[str, str]]
@@ -63,8 +64,8 @@ class Visits:
         self._allowed: list[str] = []
         self.troubles: list[str] = []
 
-    def __call__(self, service: Running, view: str = "", **options: Any) -> Page:
-        """The page of a service, at a view such as `files`, once it is ready."""
+    def __call__(self, service: Running, view: str = EMPTY, **options: Any) -> Page:
+        """The page of a service, at a view such as `files`, once it is ready; at first without an example."""
         context = self._browser.new_context(reduced_motion="reduce", **options)
         context.set_default_timeout(PATIENCE)
         context.add_init_script(VIOLATION)

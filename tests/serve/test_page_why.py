@@ -49,7 +49,7 @@ def why(page, text):
 def test_each_word_is_tinted_by_what_it_says(visit, mail_service, asked, text):
     page = visit(mail_service)
     write(page, text)
-    found = asked(text, rival="others")
+    found = asked(text)
     words = page.locator(".reading .word")
     expect(words).to_have_count(len(found["places"]))
     assert page.locator(".reading").evaluate("node => node.textContent") == text
@@ -66,7 +66,7 @@ def test_arrow_keys_and_the_pointer_say_what_a_word_adds(visit, mail_service, as
     page = visit(mail_service)
     text = "win a prize at home zyx"
     why(page, text)
-    places = asked(text, rival="others")["places"]
+    places = asked(text)["places"]
     box = page.get_by_role("group", name="Words of the text")
     saying = page.locator(".saying")
     assert saying.get_attribute("aria-live") == "polite"
@@ -89,6 +89,8 @@ def test_the_bars_add_up_to_the_total_and_that_to_the_probability(visit, mail_se
     page = visit(mail_service)
     text = "win a free prize at home now, call me tomorrow to see the report and the film, we review cash"
     box = why(page, text)
+    page.get_by_label("Why not").select_option("all others together")
+    expect(page.get_by_role("table", name="against all others together")).to_be_visible()
     found = asked(text, rival="others")
     parts, (name, total) = sums(page)
     assert name == "together"
@@ -132,14 +134,14 @@ def test_a_rival_that_becomes_the_answer_is_let_go(visit, mail_service, asked):
     page.get_by_label("Why not").select_option("ham")
     expect(page.get_by_role("table", name="spam against ham")).to_be_visible()
     write(page, "home at noon")
-    expect(page.get_by_role("table", name="ham against all others")).to_be_visible()
+    expect(page.get_by_role("table", name=f"ham against {asked('home at noon')['rival']}")).to_be_visible()
 
 
 def test_without_the_words_that_flip_it_the_answer_is_the_other_one(visit, mail_service, asked, client_of):
     page = visit(mail_service)
     text = "Free prize at home, see you tomorrow: win!"
     box = why(page, text)
-    found = client_of(mail_service).post("/v1/explain/flip", {"text": text, "rival": "others"}).json()["flip"]
+    found = client_of(mail_service).post("/v1/explain/flip", {"text": text}).json()["flip"]
     assert found is not None
     flipping = box.locator(".flipping")
     for word in found["words"]:
@@ -223,7 +225,7 @@ def test_a_model_of_letters_is_explained_by_words_and_by_letters_where_that_is_o
     page = visit(service)
     text = "Win a prize at home, zyx!!!"
     box = why(page, text)
-    asked = {"text": text, "rival": "others", "parts": True}
+    asked = {"text": text, "parts": True}
     found = client_of(service).post("/v1/explain", asked).json()
     assert (found["has_words"], found["calibration"] is None) == (False, False)
     parts, (_, total) = sums(page)
@@ -233,7 +235,7 @@ def test_a_model_of_letters_is_explained_by_words_and_by_letters_where_that_is_o
     assert (
         {"win", "prize", "home"} <= {word for word, _ in words} <= {*"win a prize at home zyx !!! ,".split()}
     )
-    expected = [*before, *words, ("several rivals", found["remainder"])]
+    expected = [*before, *words]
     assert [name for name, _ in parts] == [name for name, _ in expected]
     assert [x for _, x in parts] == pytest.approx([x for _, x in expected], abs=ROUNDED)
     assert total == pytest.approx(found["log_odds"], abs=ROUNDED)
@@ -245,5 +247,5 @@ def test_a_model_of_letters_is_explained_by_words_and_by_letters_where_that_is_o
     shown = features.get_by_role("row").nth(len(before)).get_by_role("rowheader")
     expect(shown).to_have_text(re.compile(re.escape(found["parts"][0]["word"].replace(" ", "␣"))))
     page.get_by_role("button", name="Try it without").click()
-    flip = client_of(service).post("/v1/explain/flip", {"text": text, "rival": "others"}).json()["flip"]
+    flip = client_of(service).post("/v1/explain/flip", {"text": text}).json()["flip"]
     expect(answer(page).locator(".verdict")).to_contain_text(flip["label_after"])

@@ -23,6 +23,7 @@ from textodds.cli import main
 from textodds.serve import messages
 from textodds.serve.evaluate_file import measures
 from textodds.serve.journal import JournalEntry
+from textodds.serve.solver_process import PROGRAM
 
 ROWS = [*MESSAGES, ("ham", 'free lunch, "at" noon'), ("spam", "call me at home"), ("ham", "ünïcode 🎉 prize")]
 
@@ -382,7 +383,7 @@ def test_a_process_that_solves_ends_in_the_middle_of_its_work(trained, tmp_path)
     entries = [JournalEntry(n, 1, f"j{n}", "ham", "free lunch", "2026-11-18") for n in range(1, 1001)]
     (tmp_path / "folder").mkdir()
     shutil.copy(trained, tmp_path / "folder" / "begun.textodds")
-    command = [sys.executable, "-m", "textodds.serve.solver_process", str(tmp_path / "folder")]
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "folder")]
     asked = "".join(json.dumps([entry]) + "\n" for entry in entries)
     told = subprocess.run(command, input=asked.encode(), capture_output=True, check=True, timeout=300)
     assert len(told.stdout.splitlines()) < len(entries)

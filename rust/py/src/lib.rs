@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value)] // what Python hands over is ours to drop
 
 mod analyser;
+mod characters;
 mod corpus;
 mod counter;
 mod dual;
@@ -26,6 +27,8 @@ use pyo3::prelude::*;
 mod _kernels {
     #[pymodule_export]
     use super::analyser::Analyser;
+    #[pymodule_export]
+    use super::characters::{character_classes, character_tables};
     #[pymodule_export]
     use super::corpus::{decode_texts, encode_texts, text_hashes};
     #[pymodule_export]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
-from textodds.cli.decision import SECTION, loss_options, rule_of
+from textodds.cli.decision import SECTION, loss_options, rule_given
 from textodds.cli.options import (
     SHARE,
     Reading,
@@ -21,11 +21,11 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
-from textodds.cli.several_labels.refusals import refuse, refuse_of_one
 from textodds.cli.texts import warn_of_labels
 from textodds.data.written_file import replacing
 from textodds.errors import InputError
 from textodds.model.file import load
+from textodds.model.label_refusals import refuse, refuse_of_one
 from textodds.model.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def evaluate(
         where = None if page is None else (page, Path(model))
         return _evaluate_labels(measured, data, fail_under, goal, where, options, json=as_json_, quiet=quiet)
     refuse_of_one({"goal": goal})
-    rule = rule_of(measured, loss, abstain, quiet=quiet)
+    rule = rule_given(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
     costs = None if rule is None else DecisionCosts(rule)
     with watched(source, "measuring", quiet=quiet, classes=len(measured.classes_)) as batches:

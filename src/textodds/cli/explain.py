@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, reading_options, running_options, top_option
 from textodds.cli.output import aligned, counted, echo, faint, harmless, one_line, say, show, strong, styled
-from textodds.cli.several_labels.refusals import refuse
 from textodds.cli.texts import TextOptions, batches_given, rows_of, text_options
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip
 from textodds.model.explain.markup import page
 from textodds.model.file import load
+from textodds.model.label_refusals import refuse
 from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
@@ -196,6 +196,12 @@ def _text_lines(
     yield ""
     yield f"{strong(one_line(explanation.label))} {explanation.probability:.4f}, rather than {rival}"
     yield ""
+    yield from sum_lines(explanation, top, parts=parts)
+    yield _flip_line(flip, explanation)
+
+
+def sum_lines(explanation: Explanation, top: int, *, parts: bool) -> Iterator[str]:
+    """The terms that add up to the log-odds, and the words that the model does not know."""
     rows = [
         [one_line(name), signed(odds)] if is_one else [faint(name), f"{odds:+.2f}"]
         for name, odds, is_one in explanation.sum_lines(top, parts=parts)
@@ -206,7 +212,6 @@ def _text_lines(
         yield ""
         yield faint(f"unknown: {', '.join(map(one_line, explanation.unknown_words))}")
     yield ""
-    yield _flip_line(flip, explanation)
 
 
 def _flip_line(flip: Flip | None, explanation: Explanation) -> str:

@@ -12,7 +12,6 @@ from textodds.cli.commands import command, option
 from textodds.cli.distributions import distribution_lines, distributions, weights_of
 from textodds.cli.options import model_argument, top_option
 from textodds.cli.output import faint, one_line, show, strong, table, weight
-from textodds.cli.several_labels.refusals import refuse
 from textodds.cli.summaries import (
     CLASSES,
     UNIT,
@@ -28,6 +27,7 @@ from textodds.judge.evaluation import held_out_measures
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.explain import visible
 from textodds.model.file import load
+from textodds.model.label_refusals import refuse
 from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.parameters import parameter_count
 from textodds.model.text_model import TextModel

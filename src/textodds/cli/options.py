@@ -19,6 +19,7 @@ from textodds.data.files import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.recipe import OF_WEIGHTING, prior
 from textodds.learn.registry import AUTO, LEARNERS, names_of
+from textodds.model.answers import CELLS
 from textodds.stats.tally import MOST_THREADS
 from textodds.text import Selection, TextSettings, Weighting
 
@@ -128,9 +129,6 @@ GOAL = Value(
     "f1 (micro- and macro-F1 together), micro-f1, macro-f1, precision=0.9, recall=0.9, "
     "cost=1:5 (a false alarm against a miss), or half",
 )
-
-# Rows times classes scored at once: 32 MB of scores, whatever the number of classes.
-CELLS = 4 << 20
 
 
 class Reading(TypedDict, total=False):

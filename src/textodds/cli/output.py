@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import click
 
 from textodds.errors import TextoddsWarning
+from textodds.errors import one_line as one_line
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
@@ -143,20 +143,6 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.2f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-
-
-def one_line(text: str) -> str:
-    r"""Text in which control characters are escapes: it breaks no line or column, and commands no terminal.
-
-    What stands between the columns of a text (U+001F) is a bar.
-
-    >>> one_line("a\tb\n\x1b[2J")
-    'a\\tb\\n\\x1b[2J'
-    """
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text.replace("\x1f", " | "))
-
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def harmless(text: str) -> str:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from textodds.cli.answers import Answered, UnknownTexts, write_answers
+from textodds.cli.answers import say_unknown, write_answers
 from textodds.cli.commands import command, option
 from textodds.cli.decision import (
     SECTION,
-    Answer,
     AnswerOptions,
-    Answers,
     answers_of,
+    decision_given,
     guarantee_options,
     loss_options,
 )
@@ -29,22 +28,26 @@ from textodds.cli.options import (
     reading_options,
     running_options,
 )
-from textodds.cli.output import as_json, one_line
-from textodds.cli.several_labels.refusals import refuse, refuse_of_one
+from textodds.cli.output import as_json, one_line, say
+from textodds.cli.predict_files import answer_files, is_folder, many_files_options, refuse_of_folders
 from textodds.cli.texts import TextOptions, batches_given, source_given, text_options
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
-from textodds.model.answers import AnswerColumns
+from textodds.model.answered_rows import UnknownTexts
+from textodds.model.answers import Decide
+from textodds.model.asked import Asked
+from textodds.model.decided import Answer
 from textodds.model.file import load
+from textodds.model.label_refusals import refuse, refuse_of_one
 from textodds.model.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
     from textodds.judge.thresholds import Goal
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel, Model
 
 OUTPUT = (
-    "Write all columns of DATA followed by the answers: a .csv, .tsv, .jsonl or .parquet file, or "
-    "- for stdout; the first three also .gz."
+    "Write all columns of DATA followed by the answers: a .csv, .tsv, .jsonl or .parquet file (the first "
+    "three also packed, such as .gz), - for stdout, or FOLDER/ for one file for each of DATA."
 )
 PROBA = "Print the probability of every class, most probable first; with -o, as columns p(CLASS)."
 TOP = "Print the N most probable classes; with -o, as columns label_1, probability_1, ..."
@@ -68,6 +71,10 @@ class PredictOptions(AnswerOptions, TextOptions):
     familiarity: bool
     goal: Goal | None
     as_json_: bool
+    workers: int | None
+    shard: tuple[int, int] | None
+    force: bool
+    output_format: str | None
 
 
 PIECE = 4096  # lines written at once: fast where stdout is not buffered, and soon aware that nobody reads
@@ -82,12 +89,13 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
         'textodds predict mail.textodds new.csv --loss "ham->spam: 20" --abstain 0.5',
         "textodds predict mail.textodds new.csv --max-error 0.01",
         "textodds predict tickets.textodds new.csv --goal precision=0.95",
+        "textodds predict mail.textodds 'mail/*.parquet' -o answers/ --workers 8",
         "tail -f log.txt | textodds predict log.textodds",
     ],
 )
 @model_argument()
 @text_options("Label")
-@option("Answers", "-o", "--output", metavar="FILE", writes="file of answers", help=OUTPUT)
+@option("Answers", "-o", "--output", metavar="PATH", writes="file of answers", help=OUTPUT)
 @option("Answers", "--proba", is_flag=True, help=PROBA)
 @option("Answers", "--top", type=COUNT, metavar="N", help=TOP)
 @option("Answers", "--prior", type=PRIOR, metavar="PRIOR", help=OTHER_PRIOR)
@@ -95,6 +103,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
 @loss_options()
 @guarantee_options()
 @goal_option(SECTION, GOAL)
+@many_files_options()
 @reading_options(labelled=False)
 @running_options(json=JSON)
 def predict(
@@ -115,51 +124,70 @@ def predict(
     With -o, the answers follow the columns of DATA: label, empty for no answer, and probability. If DATA
     has a column of that name, the answer is called predicted_label, and so on. With `--bad-rows skip`,
     bad rows that can be parsed stay, without an answer.
+
+    With -o FOLDER/, every file of DATA has a file of answers there. Run again after an interruption, it
+    skips the files that are finished. Files that cannot be read are named at the end.
     """
     _check(output, options)
+    if output is not None and is_folder(output):
+        answer_files(model, options["data"], output, prior, options, threads=threads, quiet=quiet)
+        return
+    refuse_of_folders(options)
     answering = load(model, threads=threads)
+    if output is not None:
+        _predict_to_file(answering, output, prior, options, quiet=quiet)
+        return
     if isinstance(answering, MultiLabelModel):
-        _predict_labels(answering, output, prior, options, quiet=quiet)
+        _predict_labels(answering, prior, options, quiet=quiet)
         return
     refuse_of_one({"goal": options["goal"]})
     if prior is not None:
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)
-    if output is not None:
-        threshold = None if options["tree"] else options["threshold"]
-        wanted = AnswerColumns(
-            answering.class_names, proba=options["proba"], top=options["top"], threshold=threshold
-        )
-        decide = decide if threshold is None else None
-        answered = Answered(answering, wanted, decide, familiarity=options["familiarity"])
-        write_answers(source_given(answering, options, keep_rows=True), output, answered, quiet=quiet)
-        return
     unknown = UnknownTexts(answering)
     with batches_given(answering, options, "answering", quiet=quiet) as batches:
         _write(answering, batches, decide, options, unknown)
-    unknown.say(quiet=quiet or options["as_json_"])
+    say_unknown(unknown, quiet=quiet or options["as_json_"])
 
 
-def _predict_labels(
-    model: MultiLabelModel, output: str | None, prior: object, options: PredictOptions, *, quiet: bool
+def _predict_to_file(
+    model: AnyModel,
+    output: str,
+    prior: str | dict[str, float] | None,
+    options: PredictOptions,
+    *,
+    quiet: bool,
 ) -> None:
-    """Print or write the labels of texts that may have several."""
-    from textodds.cli.several_labels.answers import LabelsAnswered, answer_lines, with_decision
-    from textodds.model.label_answers import LabelAnswerColumns
+    """Write the rows of DATA with their answers."""
+    asked = Asked(
+        decision_given(options),
+        options["proba"],
+        options["top"],
+        options["familiarity"],
+        prior,
+        options["goal"],
+    )
+    answering = asked.of(model)
+    for note in answering.notes:
+        say(note, quiet=quiet)
+    source = source_given(answering.model, options, keep_rows=True)
+    write_answers(source, output, answering.begin(), quiet=quiet)
+
+
+def _predict_labels(model: MultiLabelModel, prior: object, options: PredictOptions, *, quiet: bool) -> None:
+    """Print the labels of texts that may have several."""
+    from textodds.cli.several_labels.answers import answer_lines
+    from textodds.model.label_answered_rows import with_decision
 
     names = ("loss", "abstain", "max_error", "sets", "by_class", "familiarity", "tree")
     refuse({**{name: options[name] for name in names}, "prior": prior})  # type: ignore[literal-required]
     model = with_decision(model, options["threshold"], options["goal"])
     wanted: dict[str, Any] = {"proba": options["proba"], "top": options["top"]}
-    if output is not None:
-        answered = LabelsAnswered(model, LabelAnswerColumns(model, **wanted))
-        write_answers(source_given(model, options, keep_rows=True), output, answered, quiet=quiet)
-        return
     unknown = UnknownTexts(model)
     with batches_given(model, options, "answering", quiet=quiet) as batches:
         for batch in portions(batches, len(model.classes_)):
             _put(answer_lines(model, batch, unknown, json=options["as_json_"], **wanted))
-    unknown.say(quiet=quiet or options["as_json_"])
+    say_unknown(unknown, quiet=quiet or options["as_json_"])
 
 
 def _put(lines: Iterator[str]) -> None:
@@ -188,7 +216,7 @@ def _check(output: str | None, options: PredictOptions) -> None:
 def _write(
     model: Model,
     batches: Iterable[Any],
-    decide: Answers | None,
+    decide: Decide | None,
     options: PredictOptions,
     unknown: UnknownTexts,
 ) -> None:
@@ -198,7 +226,7 @@ def _write(
 
 
 def _lines(
-    model: Model, batch: Any, decide: Answers | None, options: PredictOptions, unknown: UnknownTexts
+    model: Model, batch: Any, decide: Decide | None, options: PredictOptions, unknown: UnknownTexts
 ) -> Iterator[str]:
     """The lines of a batch: of the most probable class, or of what is decided."""
     familiar = model.familiarity_of(batch) if options["familiarity"] else []

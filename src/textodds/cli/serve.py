@@ -31,6 +31,8 @@ TOKENS = "File of lines NAME SCOPE TOKEN [LAST DAY]; reloaded when it changes."
 AUDIT = "Append a JSON line for each correction (time, token, content); reopened on SIGHUP."
 NEW = "Start a model that has learned nothing, to label texts on the page; it is saved as MODEL."
 CLASSES = "Classes of a new model, such as spam,ham; more can be added on the page."
+TITLE = "Title of the page.  [default: name of the model file]"
+EXAMPLES = "File of texts or rows to try on the page; the first five are shown."
 TIMEOUT = "Time limit of a request; an evaluation of a file may take twelve times as long."
 
 
@@ -48,6 +50,9 @@ class Serving(TypedDict):
     new: bool
     classes: str | None
     accept_loss: bool
+    page_title: str | None
+    data_link: str | None
+    examples: str | None
     max_text: int
     max_batch: int
     max_body: int
@@ -83,6 +88,9 @@ class Serving(TypedDict):
 @option("Learning", "--audit", metavar="FILE", writes="audit log", help=AUDIT)
 @option("Learning", "--read-only", is_flag=True, help=READ_ONLY)
 @option("Learning", "--accept-loss", is_flag=True, help=LOSS)
+@option("Page", "--page-title", metavar="TEXT", help=TITLE)
+@option("Page", "--data-link", metavar="URL", help="Link to the data, shown on the page.")
+@option("Page", "--examples", metavar="FILE", reads=themselves, help=EXAMPLES)
 @option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Longest text, in characters.")
 @option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Most texts in a request.")
 @option(
@@ -163,6 +171,9 @@ def _settings(model: str, options: Serving) -> Settings:
         new=options["new"],
         classes=classes,
         accept_loss=options["accept_loss"],
+        title=options["page_title"],
+        data_link=options["data_link"],
+        examples=None if options["examples"] is None else Path(options["examples"]),
         text=options["max_text"],
         batch=options["max_batch"],
         body=options["max_body"],

@@ -37,6 +37,8 @@ CONFUSIONS = 20
 NAMED = 4  # candidates there was no time for that are named
 Z = 1.96  # a 95 % interval
 
+Plain = dict[str, Any]  # a part of what `inspect --json` prints
+
 # What a file has in the place of something else is not shown.
 STRANGE = (LookupError, TypeError, ValueError)
 
@@ -54,7 +56,7 @@ def extent(model: AnyModel) -> str:
     return f"{documents} {classes}, {counted(*model.extent)}"
 
 
-def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
+def text_model_lines(about: Plain) -> Iterator[str]:
     """Lines that show what `inspect` found of a model of texts, which is also what it gives as JSON."""
     yield from _fact_lines(about, _text_facts(about))
     documents = about["classes"]
@@ -80,17 +82,17 @@ def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
         yield faint(UNIT)
 
 
-def nouns(about: dict[str, Any]) -> str:
+def nouns(about: Plain) -> str:
     """What the words of a model are called: features, where they are letters, pairs or hash buckets."""
     return "words" if about["has_words"] else "features"
 
 
-def log_odds_column(about: dict[str, Any]) -> str:
+def log_odds_column(about: Plain) -> str:
     """The head of a column of log-odds: of one use as in `explain`, or of one unit of what is weighed."""
     return "log-odds" if about["log_odds_per"] == "use" else "log-odds per unit"
 
 
-def table_model_lines(about: dict[str, Any], choices: list[str]) -> Iterator[str]:
+def table_model_lines(about: Plain, choices: list[str]) -> Iterator[str]:
     """Lines that show what `inspect` found of a model of tables, and what was chosen for its columns."""
     yield from _fact_lines(about, _table_facts(about))
     yield from class_lines(about["classes"], "rows")
@@ -98,7 +100,7 @@ def table_model_lines(about: dict[str, Any], choices: list[str]) -> Iterator[str
     yield from choices
 
 
-def _fact_lines(about: dict[str, Any], facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _fact_lines(about: Plain, facts: Iterable[tuple[str, str]]) -> Iterator[str]:
     yield strong(about["model"])
     yield from aligned([[faint(name), one_line(value)] for name, value in facts], left=2)
     yield ""
@@ -121,7 +123,7 @@ def smaller_classes(n: int, shown: int, *more: str) -> Iterator[str]:
         yield faint("".join([f"  and {counted(n - shown, 'smaller class')}", *more]))
 
 
-def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _text_facts(about: Plain) -> Iterator[tuple[str, str]]:
     recipe, settings = about["recipe"], about["recipe"]["settings"]
     yield "classes", f"{len(about['classes']):,}"
     if about["documents"] is not None:
@@ -141,7 +143,7 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _quality(about["quality"])
 
 
-def recipe_facts(recipe: dict[str, Any], settings: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def recipe_facts(recipe: Plain, settings: Plain) -> Iterator[tuple[str, str]]:
     """The learner and how texts are cut and weighted, in words."""
     name = recipe["learner"]["learner"]
     learner = {key: value for key, value in recipe["learner"].items() if key != "learner"}
@@ -151,7 +153,7 @@ def recipe_facts(recipe: dict[str, Any], settings: dict[str, Any]) -> Iterator[t
         yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
 
 
-def file_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def file_facts(about: Plain) -> Iterator[tuple[str, str]]:
     """The file of a model of texts, what it holds and what it was learned from, in words."""
     counts = "with" if about["counts"] else "without"
     documents = "with" if about["keeps_documents"] else "without"
@@ -162,22 +164,22 @@ def file_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "data", about["source"] + rejected
 
 
-def calibration_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def calibration_facts(about: Plain) -> Iterator[tuple[str, str]]:
     """Why probabilities are not those of a calibration on the present documents, if so."""
     if about.get("earlier_calibration"):
         yield "calibration", "from before the model changed; it kept no documents to recalibrate on"
     yield from (("calibration", line) for line in uncalibrated_lines(about.get("uncalibrated")))
 
 
-def _parameters(about: dict[str, Any]) -> str:
+def _parameters(about: Plain) -> str:
     return f"{about['parameters']['n']:,} = {about['parameters']['formula']}"
 
 
-def _file(about: dict[str, Any]) -> str:
+def _file(about: Plain) -> str:
     return f"{size(about['bytes'])}, format {about['format']}"
 
 
-def _checked(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _checked(about: Plain) -> Iterator[tuple[str, str]]:
     """What came of `--check`; of a damaged file nothing is shown at all."""
     if about["checked"]:
         without = (
@@ -186,7 +188,7 @@ def _checked(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "checked", "every byte is as it was written" if about["checksums"] else without
 
 
-def _table_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _table_facts(about: Plain) -> Iterator[tuple[str, str]]:
     yield "classes", f"{len(about['classes']):,}"
     yield "rows", weight(about["documents"])
     yield "columns", f"{about['columns']:,}"
@@ -201,7 +203,7 @@ def _table_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _quality(about["quality"])
 
 
-def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
+def fit_lines(fit: Any, settings: Plain) -> Iterator[str]:
     """How an optimiser found the weights, in words."""
     try:
         kind = "letters in words" if settings["unit"] == "characters-in-words" else settings["unit"]
@@ -269,7 +271,7 @@ def _quality(plain: Any) -> Iterator[tuple[str, str]]:
         return
 
 
-def _text_choices(settings: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _text_choices(settings: Plain) -> Iterator[tuple[str, Any]]:
     for name, value in settings.items():
         if name in ("stop_words", "vocabulary"):
             yield name, len(value) if value else None
@@ -297,7 +299,7 @@ def _choice(name: str, value: Any) -> str:
     return f"{name} {value}"  # of 1 and 1.0, one text and all texts, the point must stay
 
 
-def top_word_lines(top_words: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+def top_word_lines(top_words: dict[str, list[Plain]]) -> Iterator[str]:
     """One paragraph for each class, wrapped between a word and the next."""
     margin = max(width(one_line(label)) for label in top_words) + 5
     room = shutil.get_terminal_size().columns
@@ -312,7 +314,7 @@ def top_word_lines(top_words: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
         yield line.rstrip()
 
 
-def _word_lines(word: dict[str, Any], about: dict[str, Any]) -> Iterator[str]:
+def _word_lines(word: Plain, about: Plain) -> Iterator[str]:
     if not word["known"]:
         yield f"`{one_line(word['word'])}` is not among the {nouns(about)} of the model"
         return
@@ -365,7 +367,7 @@ def _names(names: list[str]) -> str:
     return "; ".join(shown)
 
 
-def _candidate(line: dict[str, Any], *, is_first: bool) -> list[str]:
+def _candidate(line: Plain, *, is_first: bool) -> list[str]:
     name, behind, sure = one_line(line["name"]), "", ""
     if is_first:
         name, behind = strong(name), "chosen"

@@ -151,7 +151,8 @@ def rows_of(model: AnyModel, batches: Iterable[Batch]) -> Iterator[Any]:
 def _value(column: Any) -> object:
     """The one value of a column; None where it is missing."""
     (value,) = column.tolist() if hasattr(column, "tolist") else list(column)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    first = value[0] if isinstance(value, list) else value  # a vector is missing altogether, or not at all
+    return None if isinstance(first, float) and math.isnan(first) else value
 
 
 def said(model: AnyModel, text: str) -> Any:

@@ -198,8 +198,7 @@ def _checked(column: Column | None, arrays: list[Raw], separator: str) -> tuple[
     else:
         from textodds.data import arrow
 
-        check = {"number": arrow.numbers_of, "category": arrow.categories_of, "text": arrow.table_texts_of}
-        checked = [check[column.kind](column.name, array) for array in arrays]
+        checked = [arrow.read_as(column, array) for array in arrays]
     return checked[0] if len(checked) == 1 else _joined(checked, separator, is_blank_empty=column is not None)
 
 

@@ -51,9 +51,10 @@ class Batch:
     ----------
     columns : dict
         The columns, (N,) each, by name and in the order of the schema, without those it ignores. Numbers
-        are float64, NaN where one is missing; categories an Arrow array of utf8, null where one is
-        missing. Texts are a list of ``str`` or an Arrow array (utf8, large_utf8, utf8_view, or a dictionary
-        of one of these; of tables the first two only) without nulls and of valid UTF-8.
+        are float64, NaN where one is missing; vectors (N, D), NaN all over where one is missing; categories
+        an Arrow array of utf8, null where one is missing. Texts are a list of ``str`` or an Arrow array
+        (utf8, large_utf8, utf8_view, or a dictionary of one of these; of tables the first two only) without
+        nulls and of valid UTF-8.
     labels : list or Arrow array, (N,), or None
         Strings as those of texts; none is empty.
     weights : array (N,) or None
@@ -135,7 +136,7 @@ class Batch:
         there = np.zeros(len(self))
         for values in self.columns.values():
             if isinstance(values, np.ndarray):
-                there += ~np.isnan(values)
+                there += ~np.isnan(values if values.ndim == 1 else values[:, 0])
             else:
                 import pyarrow.compute as pc
 

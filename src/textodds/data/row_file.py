@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from textodds.data import files
+from textodds.data.compression import packed, packing_of_name
 from textodds.data.dialect import Dialect
 from textodds.data.kept_rows import KeptRows
 from textodds.data.schema import refuse_twice
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
-GZIP = ".gz"
-LEVEL = 1  # of gzip: a sixth larger than the usual 6, in a third of its time, which is that of the answers
 
 Column = Sequence[Any]
 
@@ -48,13 +47,12 @@ def format_of_answers(path: str) -> str:
     >>> format_of_answers("answers.csv.gz"), format_of_answers("answers.parquet")
     ('csv', 'parquet')
     """
-    is_gzip = path.lower().endswith(GZIP)
-    name = path[: -len(GZIP)] if is_gzip else path
-    format_ = files.BY_SUFFIX.get(Path(name).suffix.lower())
-    if format_ not in FORMATS or (is_gzip and format_ == "parquet"):
+    packing = packing_of_name(path)
+    format_ = files.BY_SUFFIX.get(Path(path[: len(path) - len(packing)]).suffix.lower())
+    if format_ not in FORMATS or (packing and format_ == "parquet"):
         raise InputError(
             f"cannot tell the format of `{path}` from its ending",
-            hint="name it *.csv, *.tsv, *.jsonl or *.parquet; the first three also with .gz",
+            hint="name it *.csv, *.tsv, *.jsonl or *.parquet; the first three also .gz, .bz2, .xz or .zst",
         )
     return format_
 
@@ -69,11 +67,9 @@ def row_file(path: Path, name: str, dialect: Dialect | None) -> Iterator[RowFile
         return
     with contextlib.ExitStack() as stack:
         stream: Any = stack.enter_context(path.open("wb"))
-        if name.lower().endswith(GZIP):
-            import gzip
-
-            packed = gzip.GzipFile("", "wb", LEVEL, stream, mtime=0)
-            stream = stack.enter_context(io.BufferedWriter(stack.enter_context(packed), 1 << 18))
+        if packing := packing_of_name(name):
+            inner = stack.enter_context(packed(packing, name, stream))
+            stream = stack.enter_context(io.BufferedWriter(inner, 1 << 18))
         text = stack.enter_context(io.TextIOWrapper(stream, "utf-8", "backslashreplace", ""))
         yield row_stream(text, format_, dialect)
 

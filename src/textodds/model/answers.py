@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from textodds.model.base import BaseModel
 
 LABEL, PROBABILITY = "label", "probability"
+# Rows times classes scored at once: 32 MB of scores, whatever the number of classes.
+CELLS = 4 << 20
+
 PREFIX = "predicted_"  # of an answer whose name is that of a column of the data
 
 Floats = NDArray[np.float64]

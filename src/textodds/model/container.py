@@ -44,10 +44,12 @@ DTYPES = {
 
 NAMES = {np.dtype(kind): name for name, kind in DTYPES.items()}
 
-Arrays = dict[str, NDArray[Any]]
+Header = dict[str, Any]  # plain data, as JSON has it
+AnyArray = NDArray[Any]
+Arrays = dict[str, AnyArray]
 
 
-def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
+def write(path: str | os.PathLike[str], header: Header, arrays: Arrays) -> None:
     """Write a file of a header and arrays; a crash leaves the old file or the new one."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
@@ -62,7 +64,7 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) 
             ) from error
 
 
-def file_of(header: dict[str, Any], arrays: Arrays) -> bytes:
+def file_of(header: Header, arrays: Arrays) -> bytes:
     """The bytes that `write` would write."""
     from safetensors.numpy import save
 
@@ -70,18 +72,18 @@ def file_of(header: dict[str, Any], arrays: Arrays) -> bytes:
     return bytes(save(arrays, {"textodds": text}))
 
 
-def _sealed(header: dict[str, Any], arrays: Arrays) -> tuple[Arrays, str]:
+def _sealed(header: Header, arrays: Arrays) -> tuple[Arrays, str]:
     """The arrays as they are written, and the header with their checksums and its own."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     return arrays, sealed({**header, "tensors": {name: listing(array) for name, array in arrays.items()}})
 
 
-def listing(array: NDArray[Any]) -> list[object]:
+def listing(array: AnyArray) -> list[object]:
     """What the header says of a tensor: its type, its shape and the checksum of its bytes."""
     return [NAMES[array.dtype], list(array.shape), _sum(array.reshape(-1).view(np.uint8))]
 
 
-def sealed(header: dict[str, Any]) -> str:
+def sealed(header: Header) -> str:
     """A header as it is written, its checksum at the end."""
     before = json.dumps({**header, "xxh64": ""}, ensure_ascii=False).removesuffix('"}')
     return before + _text_sum(before) + '"}'
@@ -127,7 +129,7 @@ def guarded(path: str | os.PathLike[str], read: Callable[[Path], T]) -> T:
         raise damaged(path, str(error)) from error
 
 
-class Tensors(Mapping[str, NDArray[Any]]):
+class Tensors(Mapping[str, AnyArray]):
     """The tensors of a file, each compared with its checksum when it is first asked for.
 
     A file of an earlier version has none; its tensors are taken as they are.
@@ -135,12 +137,12 @@ class Tensors(Mapping[str, NDArray[Any]]):
 
     def __init__(self, path: Path, found: Arrays, listed: object) -> None:
         self._path, self._found = path, found
-        self._listed: dict[str, Any] = listed if isinstance(listed, dict) else {}
+        self._listed: Header = listed if isinstance(listed, dict) else {}
         self.has_checksums = listed is not None
         if self.has_checksums and self._listed.keys() != found.keys():
             raise ModelFileError("its tensors are not those that its header lists")
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> AnyArray:
         array = self._found[name]
         if name in self._listed:
             if self._listed[name] != listing(array):
@@ -160,7 +162,7 @@ class Tensors(Mapping[str, NDArray[Any]]):
             _ = self[name]
 
 
-def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
+def contents(path: Path) -> tuple[Header, Tensors]:
     """The header and the tensors of a model file, neither of them believed yet."""
     try:
         with path.open("rb") as file:
@@ -181,7 +183,7 @@ def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
     return parsed(path, mapped)
 
 
-def parsed(path: Path, file: bytes | mmap.mmap) -> tuple[dict[str, Any], Tensors]:
+def parsed(path: Path, file: bytes | mmap.mmap) -> tuple[Header, Tensors]:
     """The header and the tensors in the bytes of a model file, neither of them believed yet."""
     data = np.frombuffer(file, dtype=np.uint8)
     if data.ctypes.data % 8:  # bytes of Python's that came from elsewhere
@@ -192,7 +194,7 @@ def parsed(path: Path, file: bytes | mmap.mmap) -> tuple[dict[str, Any], Tensors
     return header, Tensors(path, arrays, header.get("tensors"))
 
 
-def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
+def part_of(arrays: Mapping[str, AnyArray], prefix: str) -> Arrays:
     """The arrays of one part of a model, by the names that they have there."""
     return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
 
@@ -206,7 +208,7 @@ def names_of(names: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _header(metadata: dict[str, str]) -> dict[str, Any]:
+def _header(metadata: dict[str, str]) -> Header:
     if "textodds" not in metadata:
         raise ModelFileError("it has no textodds header")
     text = metadata["textodds"]
@@ -237,7 +239,7 @@ def _finite(digits: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _array(data: NDArray[np.uint8], dtype: str, shape: list[int], start: int, end: int) -> NDArray[Any]:
+def _array(data: NDArray[np.uint8], dtype: str, shape: list[int], start: int, end: int) -> AnyArray:
     if dtype not in DTYPES:
         raise ModelFileError(f"a tensor has the type {dtype}, which no model file has")
     kind = np.dtype(DTYPES[dtype])

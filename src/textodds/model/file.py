@@ -43,8 +43,8 @@ from textodds.text.plain import LARGEST, checked_info
 if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
     from textodds.learn.forms.quadratic import QuadraticModel
-    from textodds.model.blocks import TableTally
     from textodds.model.table_model import TableModel, TableRecipe
+    from textodds.model.table_tally import TableTally
     from textodds.stats.corpus import Corpus
     from textodds.stats.document_ids import DocumentIds
     from textodds.stats.rows import Rows
@@ -317,8 +317,8 @@ def _corpus(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: Recip
 
 def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableModel:
     """The table model that the header and the arrays of a file hold, checked."""
-    from textodds.model.blocks import TableTally
     from textodds.model.table_model import TableModel, TableRecipe
+    from textodds.model.table_tally import TableTally
 
     classes = names_of(header["classes"])
     recipe = TableRecipe.of_dict(header["recipe"])

@@ -136,9 +136,21 @@ def _shift(model: OneLabelModel, prior: dict[str, float] | None) -> Floats | flo
     if prior is None:
         return 0.0
     must_be_posterior(model, "a prior or costs could be applied to")
-    whole = math.fsum(prior.values())  # it comes in any unit
-    shares = {label: share / whole for label, share in prior.items()}
-    return log_prior(shares, model.class_names, np.ones(len(model.classes_))) - _log_prior(model)
+    own = _log_prior(model)
+    whole = math.fsum(prior.values())
+    rest = [k for k, label in enumerate(model.class_names) if label not in prior]
+    shares = {label: share / whole for label, share in prior.items()}  # it comes in any unit
+    if prior and rest and prior.keys() <= set(model.class_names):
+        if whole >= 1:
+            raise InputError(
+                f"the prior names {len(prior)} of {len(model.classes_)} classes, and their shares come to "
+                f"{whole:g}",
+                hint="give shares below 1 together, or name every class; the rest goes to the other classes "
+                "in their learned proportions",
+            )
+        left = np.exp(log_softmax(own[None, rest]))[0] * (1 - whole)
+        shares = {**prior, **dict(zip([model.class_names[k] for k in rest], left.tolist(), strict=True))}
+    return log_prior(shares, model.class_names, np.ones(len(model.classes_))) - own
 
 
 def _log_prior(model: OneLabelModel) -> Floats:
@@ -298,6 +310,11 @@ def _row(entry: JournalEntry) -> dict[str, Any] | None:
     return None if row is None else {name: _told(value) for name, value in row.items()}
 
 
+def _column(facts: rows.ColumnFacts) -> messages.ColumnCard:
+    size = UNSET if facts.size is None else facts.size
+    return messages.ColumnCard(facts.name, facts.kind, facts.categories, size)
+
+
 def _told(value: Any) -> Any:
     return shorten(value) if isinstance(value, str) else value
 
@@ -390,7 +407,7 @@ def model_card(
         documents=number,
         words=rows.words_of(model),
         has_words=isinstance(model, TableModel) or model.recipe.settings.has_words,
-        columns=[messages.ColumnCard(*column) for column in rows.columns_of(model)] or UNSET,
+        columns=[_column(column) for column in rows.columns_of(model)] or UNSET,
         facts=facts,
         recipe=model.recipe.as_dict(),
         has_probabilities=not several and (isinstance(model, TableModel) or bool(model.form.is_posterior)),

@@ -1,4 +1,4 @@
-"""All endpoints, each of a function: its docstring is the summary, its return type that of the answer."""
+"""All endpoints, and how a function becomes one."""
 
 from __future__ import annotations
 

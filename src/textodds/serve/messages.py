@@ -61,7 +61,8 @@ class DecisionOptions(Request, kw_only=True):
     prior: Annotated[
         dict[Named, Annotated[float, Meta(gt=0, le=1e12)]] | None,
         Meta(
-            description="How common each class is where the texts come from, in any unit.",
+            description="How common each class is where the texts come from, in any unit; or the shares of "
+            "some classes: the others have the rest, in their learned proportions.",
             examples=[{"ham": 0.9, "spam": 0.1}],
         ),
     ] = None
@@ -341,16 +342,19 @@ class ColumnCard(Struct):
     """A column that the model reads."""
 
     name: str
-    kind: Literal["number", "category", "text"]
+    kind: Literal["number", "vector", "category", "text"]
     categories: Annotated[
         list[str] | None, Meta(description="Those that it has learned; null if they are many, or not known.")
     ]
+    size: Annotated[int, Meta(description="Of vectors, how many numbers they have.")] | UnsetType = UNSET
 
 
 class Card(Struct, kw_only=True):
     """What the model is, what it was made of, and what is known of how good it is."""
 
     name: str
+    title: Annotated[str | None, Meta(description="Of the page, if the operator has given one.")] = None
+    data_link: Annotated[str | None, Meta(description="Where the data are, if the operator has said.")] = None
     version: Version
     learner: str
     several_labels: Annotated[bool, Meta(description="Whether a text may have several labels.")] = False

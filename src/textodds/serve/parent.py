@@ -1,4 +1,7 @@
-"""What ties a process to the service that began it: the service holds the other end of its standard input."""
+"""What ties a process to the service that began it: the service holds the other end of its standard input.
+
+Imports nothing but the standard library: a process gives way before it loads what it works with.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import queue
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -33,3 +37,12 @@ def questions(folder: Path) -> Iterator[bytes]:
     listening.start()
     atexit.register(lambda: listening.join() if ended.is_set() else None)  # the folder goes in any case
     return iter(lines.get, None)
+
+
+def give_way() -> None:
+    """Take what others leave of a core, and hand it back as soon as one of them wakes."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):  # where a container forbids it
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from html import escape
 from http import HTTPStatus
 from importlib.metadata import version
 from importlib.resources import files
@@ -20,6 +21,7 @@ from textodds.serve import (
     answers,
     label_answers,
     label_messages,
+    look_routes,
     messages,
     metrics,
     row_messages,
@@ -28,15 +30,16 @@ from textodds.serve import (
 )
 from textodds.serve.corrections import OfRows
 from textodds.serve.endpoint import Body, Call
-from textodds.serve.endpoints import ENDPOINTS as ENDPOINTS
-from textodds.serve.endpoints import endpoint
+from textodds.serve.endpoints import ENDPOINTS, endpoint
 from textodds.serve.fold import ServedModel
-from textodds.serve.labelling import routes as labelling_routes  # noqa: F401  (its endpoints)
+from textodds.serve.labelling import routes as labelling_routes
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, unavailable
 from textodds.serve.rows import reads_rows
 from textodds.serve.service import BRIEF, Service
 from textodds.serve.shapes import SPAM, TWO
+
+__all__ = ["ENDPOINTS", "labelling_routes", "look_routes"]  # which have endpoints of their own
 
 PAGE_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -229,6 +232,7 @@ async def model(service: Service, call: Call) -> messages.Card:
         corrections=standing,
         limits=msgspec.convert(service.settings, messages.Limits, from_attributes=True),
     )
+    card.title, card.data_link = service.settings.title, service.settings.data_link
     return await service.aside(label_answers.labels_card, card, serving) if card.several_labels else card
 
 
@@ -403,7 +407,12 @@ async def openapi(service: Service, call: Call) -> Body:
 @endpoint("GET", "/", gives="text/html", needs="nothing")
 async def page(service: Service, call: Call) -> Body:
     """The page."""
-    return _page_file("index.html")
+    body = _page_file("index.html")
+    if (title := service.settings.title) is None:
+        return body
+    # Before any answer of the service: on a slow network that may take a while.
+    named = body.content.replace(b'<h1 id="name">textodds<', f'<h1 id="name">{escape(title)}<'.encode())
+    return body._replace(content=named)
 
 
 @endpoint("GET", "/docs", gives="text/html", needs="nothing")

@@ -15,6 +15,7 @@ from textodds.serve import problems
 from textodds.serve.audit import Audit
 from textodds.serve.blank import NothingLearned, is_blank
 from textodds.serve.bodies import Bodies
+from textodds.serve.first_look import Examples
 from textodds.serve.fold import Base, ServedModel, new_model, open_model
 from textodds.serve.journal import Journal
 from textodds.serve.labelling.desk import Desk
@@ -73,6 +74,7 @@ class Service:
         self._sweeping: asyncio.Task[None] | None = None
         self.uploads = Uploads()
         self._desk: Desk | None = None
+        self.examples = Examples(settings, base.model)
         self.bodies = Bodies(BODIES * settings.body)
         self.metrics = Metrics(self)
         self.is_stopping = False

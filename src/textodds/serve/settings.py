@@ -39,6 +39,9 @@ class Settings:
     new: bool = False  # whether to begin with a model that has learned nothing
     classes: tuple[str, ...] = ()  # that texts can be labelled with from the start
     accept_loss: bool = False  # whether to go on without corrections that only a snapshot has
+    title: str | None = None  # of the page, in the place of the name of the file
+    data_link: str | None = None  # where the data are, for who reads the page
+    examples: Path | None = None  # a file of texts to try
 
     def __post_init__(self) -> None:
         given = [token for token in (self.read_token, self.write_token) if token is not None]
@@ -58,6 +61,11 @@ class Settings:
             )
         for token in given:
             check_token(token)
+        if self.data_link is not None and not self.data_link.startswith(("https://", "http://")):
+            raise InputError(
+                f"`--data-link` must be an address on the web, got `{self.data_link}`",
+                hint="for example https://example.org/data",
+            )
 
     @property
     def snapshot(self) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from textodds.serve import label_messages, row_messages, tensor_messages, tensors
+from textodds.serve import label_messages, look_messages, row_messages, tensor_messages, tensors
 from textodds.serve.endpoint import Shapes
 
 SPAM = "win a free phone now"
@@ -111,6 +111,9 @@ OF_KINDS: Mapping[str, Kinds] = {
         hint=SEVERAL,
         gives=(None, None, None),
     ),
+    "/v1/learn/copies": {
+        "rows": Shapes(look_messages.CopiesRowRequest, example=lambda row: {"row": row, "label": "…"})
+    },
     "/v1/corrections": {
         "rows": Shapes(None, row_messages.RowCorrectionsAnswer),
         "labels": Shapes(None, label_messages.LabelsCorrectionsAnswer),

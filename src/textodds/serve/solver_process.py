@@ -1,4 +1,4 @@
-"""The full solution in a process of its own: `python -m textodds.serve.solver_process FOLDER`.
+"""The full solution of a large model, found in a process of its own.
 
 Fitting holds Python's lock for a tenth of a second at a time, and a core for seconds: neither may hold up
 who wants to know what one text is. The process gives way to others (`nice`), keeps the model that it solved
@@ -28,6 +28,11 @@ from textodds.serve.rows import Model
 logger = logging.getLogger("textodds.serve")
 
 BEGUN = "begun.textodds"
+# What the process runs. It gives way before it imports NumPy, which alone would hold up answers by 0.3 s.
+PROGRAM = (
+    "import sys; from textodds.serve.parent import give_way; give_way(); "
+    "from textodds.serve.solver_process import main; main(sys.argv[1])"
+)
 BESIDE = 2000  # documents of a model from which on it is solved beside the service
 
 
@@ -68,7 +73,7 @@ class SolverProcess:
         self._folder = tempfile.TemporaryDirectory(prefix="textodds-", ignore_cleanup_errors=True)
         model.save(Path(self._folder.name, BEGUN))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "textodds.serve.solver_process", self._folder.name],
+            [sys.executable, "-c", PROGRAM, self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "TEXTODDS_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
@@ -129,21 +134,7 @@ def answer(folder: Path, lines: Iterable[bytes], answers: IO[bytes]) -> None:
 def main(folder: str) -> None:
     """Answer until the service ends, and leave nothing behind."""
     lines = questions(Path(folder))
-    _give_way()
     with suppress(BrokenPipeError):
         answer(Path(folder), lines, sys.stdout.buffer)
     for _ in lines:  # the service has ended, and with its lines this process does
         pass
-
-
-def _give_way() -> None:
-    """Take what others leave of a core, and hand it back as soon as one of them wakes."""
-    if hasattr(os, "nice"):
-        os.nice(19)
-    if hasattr(os, "SCHED_IDLE"):
-        with suppress(OSError):  # where a container forbids it
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -1,7 +1,7 @@
 """What commands do with a model of several labels a text, where it differs from one label.
 
-`refusals` has the options that such models do not take, `training` what `train` says, `answers` what
-`predict` prints and writes, `measures` what `evaluate` prints, `explanations` those of `explain`, `facts`
-what `inspect` shows, `changes` how `learn` changes labels, `shares` what `mix` prints, and `suspects` what
-`audit` finds. Each command calls them once it has opened its model or its data.
+`training` has what `train` says, `answers` what `predict` prints, `measures` what `evaluate` prints,
+`explanations` those of `explain`, `facts` what `inspect` shows, `changes` how `learn` changes labels,
+`shares` what `mix` prints, and `suspects` what `audit` finds. Each command calls them once it has opened its
+model or its data.
 """

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.explain import coloured, signed
-from textodds.cli.output import aligned, as_json, echo, faint, harmless, one_line, say, strong
+from textodds.cli.explain import coloured, sum_lines
+from textodds.cli.output import as_json, echo, harmless, one_line, say, strong
 from textodds.data.written_file import replacing
 from textodds.errors import InputError
 from textodds.model.explain import Explanation, Flip
@@ -86,16 +86,7 @@ def _lines(
         return
     yield harmless(text) if not explanation.stretches else coloured(explanation, text)
     yield ""
-    rows = [
-        [one_line(name), signed(odds)] if is_one else [faint(name), f"{odds:+.2f}"]
-        for name, odds, is_one in explanation.sum_lines(top, parts=parts)
-    ]
-    rows.append([strong("log-odds"), strong(f"{explanation.log_odds:+.2f}")])
-    yield from aligned(rows)
-    if explanation.unknown_words:
-        yield ""
-        yield faint(f"unknown: {', '.join(map(one_line, explanation.unknown_words))}")
-    yield ""
+    yield from sum_lines(explanation, top, parts=parts)
     if flip is None:
         other = "would not be given" if about["given"] else "would be given"
         yield f"no words were found without which {label} {other}"

@@ -117,6 +117,10 @@ async function waited() {
 }
 
 let token = null;
+
+/** Whether requests carry a token. */
+export const hasToken = () => token !== null;
+
 try {
   token = sessionStorage.getItem(KEY);
 } catch {

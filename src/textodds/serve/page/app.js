@@ -6,8 +6,8 @@ import { startFiles } from "./files.js";
 import { startLabelling } from "./label.js";
 import { showModel, startModel } from "./model.js";
 import { focusRow } from "./rows.js";
-import { emit, isOfLabels, isOfRows, noticed, on, state } from "./state.js";
-import { startTrying, write } from "./try.js";
+import { asAsked, emit, isOfLabels, isOfRows, noticed, on, state } from "./state.js";
+import { startShowing, startTrying, write } from "./try.js";
 
 const SETTLE = 1000; // milliseconds between looks whether corrections are solved
 const VIEWS = ["try", "files", "label", "model"];
@@ -24,11 +24,25 @@ function route(isFirst) {
   if (view === "label" && !name) history.replaceState(null, "", "#label"); // loaded again, it goes on there
   emit("view", view);
   if (view === "model") showModel(asked.get("class"), asked.get("rival"));
-  if (view === "try" && asked.has("text") && !isOfRows()) write(asked.get("text"));
+  const shared = asked.get(isOfRows() ? "row" : "text");
+  if (view === "try" && shared !== null && shared !== taken) take(shared);
   if (isFirst && view === "try" && matchMedia("(hover: hover)").matches) isOfRows() ? focusRow() : $("text").focus();
   if (isFirst) return;
   $(`view-${view}`).focus({ preventScroll: true });
   scrollTo(0, 0);
+}
+
+let taken = null; // what a link has brought: back from another view, the text is as it was left
+
+/** Takes a text or a row from a link. */
+function take(shared) {
+  taken = shared;
+  try {
+    if (isOfRows()) shared = asAsked(JSON.parse(shared));
+    write(shared);
+  } catch {
+    // a link that was cut off holds no row
+  }
 }
 
 const reload = latest(async () => {
@@ -47,9 +61,9 @@ function settle() {
 }
 
 function head() {
-  const { name, classes, words, has_words: hasWords, columns, learner, corrections, version } = state.card;
-  $("name").textContent = shown(name);
-  document.title = `${shown(name)} · textodds`;
+  const { name, title, classes, words, has_words: hasWords, columns, learner, corrections, version } = state.card;
+  $("name").textContent = shown(title ?? name);
+  document.title = `${shown(title ?? name)} · textodds`;
   const read = columns ? plural(columns.length, "column") : plural(words, hasWords ? "word" : "feature");
   const size = isOfLabels() ? plural(classes.length, "label") : plural(classes.length, "class", "classes");
   const about = [size, read, learner.split(" (")[0]];
@@ -67,17 +81,20 @@ async function start() {
   try {
     state.card = await get("v1/model");
   } catch (error) {
+    $("skeleton")?.remove();
     if ($("banner").hidden) banner(told(error));
     return;
   }
   noticed(state.card.version);
   head();
+  $("skeleton")?.remove();
   startTrying();
   startFiles();
   startLabelling();
   startModel();
   addEventListener("hashchange", () => route(false));
   route(true);
+  startShowing(!/[?&](text|row)=/.test(location.hash));
 }
 
 on("gone", () => banner("The service does not answer. Trying again…"));

@@ -1,6 +1,7 @@
 // Charts that are lists and tables first: whoever cannot see the bars can read the numbers.
 
 import { cell, chance, count, folded, h, percent, s, said, signed, table, term } from "./dom.js";
+import { toneOf } from "./state.js";
 
 const share = (x) => `${(100 * Math.max(0, Math.min(1, x || 0))).toFixed(2)}%`;
 
@@ -46,7 +47,7 @@ export class Bars {
 }
 
 function bar(name) {
-  const drawn = h("i.bar");
+  const drawn = h("i", { class: `bar ${toneOf(name) ?? ""}` });
   const number = h("span.number");
   const node = h("li", { "data-label": name }, said(name, { class: "name", title: name }),
     h("span.track", { "aria-hidden": "true" }, drawn), number);
@@ -73,26 +74,27 @@ const line = (kind, name, pieces, ...number) =>
     h("td.drawn", { "aria-hidden": "true" }, h("span.track", pieces)),
     h("td.number", number));
 
-const side = (value) => `bar ${value < 0 ? "against" : "for"}`;
+const USUAL = ["for", "against"];
+const side = (value, tones) => `bar ${tones[value < 0 ? 1 : 0]}`;
 
 /** A sum as a table of {name, value, kind}: each bar begins where the last has ended, but the `total`. */
-export function waterfall(caption, parts, total) {
+export function waterfall(caption, parts, total, tones = USUAL) {
   const ends = [0];
   for (const { value } of parts) ends.push(ends.at(-1) + value);
   const at = scale(Math.min(...ends), Math.max(...ends));
   const row = ({ name, value, kind }, from, to, ...more) =>
-    line(kind, name, [piece("zero", at(0)), more, piece(side(value), at(from), at(to))], signed(value));
+    line(kind, name, [piece("zero", at(0)), more, piece(side(value, tones), at(from), at(to))], signed(value));
   return h("table.sums", h("caption", caption),
     h("tbody", parts.map((part, i) => row(part, ends[i], ends[i + 1], piece("link", at(ends[i + 1]))))),
     h("tfoot", row(total, 0, total.value)));
 }
 
 /** Words by their log-odds, for a class to the right and its rival to the left; with intervals if known. */
-export function diverging(caption, words) {
+export function diverging(caption, words, tones = USUAL) {
   const ends = words.flatMap(({ log_odds: x, low, high }) => [x, low ?? x, high ?? x]);
   const at = scale(Math.min(0, ...ends), Math.max(0, ...ends));
   const rows = [...words].sort((a, b) => b.log_odds - a.log_odds).map(({ word, log_odds: x, low, high }) => {
-    const pieces = [piece("zero", at(0)), piece(side(x), at(0), at(x))];
+    const pieces = [piece("zero", at(0)), piece(side(x, tones), at(0), at(x))];
     if (low === undefined) return line("", term(word), pieces, signed(x));
     const range = h("span.away", `, from ${signed(low)} to ${signed(high)}`);
     return line("", term(word), [...pieces, piece("interval", at(low), at(high))], signed(x), range);

@@ -1,11 +1,14 @@
 // "That is wrong": teach the right label, see the model change its mind, and take it back.
 
 import { get, latest, post } from "./api.js";
+import { rule } from "./decide.js";
 import { $, button, chance, h, said, shortened, soft, told as failed, when } from "./dom.js";
 import { Picker } from "./picker.js";
-import { asAsked, freshId, given, isOfRows, likeliest, on, own, state } from "./state.js";
+import { asAsked, freshId, given, isOfRows, likeliest, on, own, state, toneOf } from "./state.js";
+import { allIds, copyIds, offerWeight, together } from "./weight.js";
 
 const SHOWN = 20;
+const LOOKED = 500; // entries that are looked at: a correction that counts many times has as many
 
 let current = null; // {text, answer}
 let subject = null; // the text that was corrected last
@@ -27,7 +30,7 @@ export function startCorrections() {
 
 let takeBack; // forgets a correction that is listed
 
-/** Lists what was corrected; `undo(id, text, labels)` takes one back. */
+/** Lists what was corrected; `undo(id, text, labels, n)` takes one back, which counts n times. */
 export function listCorrections(undo) {
   takeBack = undo;
   on("card", list);
@@ -69,36 +72,44 @@ async function correct(label, isNew) {
 }
 
 /** Forgets a correction, and shows what that does to the text, if it is the one at hand. */
-async function undo(id, text, label) {
+async function undo(id, text, label, n = 1) {
   const before = current?.text === text ? current.answer : null;
-  await post("v1/forget", { documents: [{ id }] });
+  await post("v1/forget", { documents: allIds(id, n).map((each) => ({ id: each })) });
   if (!before) return;
   subject = text;
   await compare(text, label, before, null);
 }
 
 /** Shows what the model says now beside what it said before; `id` is that of a correction that stands. */
-async function compare(text, label, before, id) {
-  const after = await post("v1/classify", given(text));
+async function compare(text, label, before, id, n = 1) {
+  const after = await post("v1/classify", { ...given(text), ...rule() });
   const moves = [...new Set([label, before.label, after.label])].map((name) =>
     movement(name, own(before.probabilities, name), own(after.probabilities, name)));
   const isShort = id !== null && after.label !== label;
+  const weigh = async (n) => {
+    try {
+      await post("v1/learn", { documents: copyIds(id, n).map((copy) => ({ id: copy, ...given(text), label })) });
+      await compare(text, label, before, id, n);
+    } catch (error) {
+      outcome.replaceChildren(failed(error));
+    }
+  };
   const back = button("Undo", async () => {
     back.disabled = true;
-    await undo(id, text, label).catch((error) => outcome.replaceChildren(failed(error)));
+    await undo(id, text, label, n).catch((error) => outcome.replaceChildren(failed(error)));
     opener.focus();
   });
   outcome.replaceChildren(h("div.tinted",
-    h("p", id === null ? "Forgotten: " : "Learned: ", h("b", said(label)), "."),
+    h("p", id === null ? "Forgotten: " : "Learned: ", h("b", said(label)), n > 1 ? `, counted ${n} times.` : "."),
     h("ul.bars.plain", moves),
-    isShort ? soft("The probability moved, but one correction is little against all training texts.") : "",
+    isShort && n === 1 ? offerWeight(text, label, (n) => weigh(n)) : "",
     id === null ? "" : back));
   if (id !== null) back.focus();
 }
 
 export function movement(label, before, after) {
   const place = (p) => `${100 * (p ?? 0)}%`;
-  const [was, bar] = [h("i.was"), h("i.bar.slow")];
+  const [was, bar] = [h("i.was"), h("i", { class: `bar slow ${toneOf(label) ?? ""}` })];
   was.style.insetInlineStart = bar.style.inlineSize = place(before);
   requestAnimationFrame(() => requestAnimationFrame(() => (bar.style.inlineSize = place(after))));
   return h("li", said(label, { class: "name" }),
@@ -109,26 +120,27 @@ export function movement(label, before, after) {
 
 const list = latest(async () => {
   if (state.card.cannot_learn) return;
-  const { corrections, total } = await get(`v1/corrections?limit=${SHOWN}`);
+  const { corrections, total } = await get(`v1/corrections?limit=${LOOKED}`);
   const last = new Map([...corrections].reverse().map((each) => [each.id, each])); // what became of each
-  const shown = corrections.filter((each) => last.get(each.id) === each);
-  const older = total > corrections.length ? h("li", soft("Older ones are not shown.")) : "";
+  const all = together(corrections.filter((each) => last.get(each.id) === each));
+  const shown = all.slice(0, SHOWN);
+  const older = total > corrections.length || all.length > SHOWN ? h("li", soft("Older ones are not shown.")) : "";
   $("corrections").hidden = !total;
   $("correction-list").replaceChildren(...shown.map(entry), older);
 });
 
 const pairs = (row) => Object.entries(row).map(([name, value]) => `${name} ${value}`).join(" · ");
 
-function entry({ id, change, label, labels: several, text: whole, row, at, stands }) {
+function entry({ id, change, label, labels: several, text: whole, row, at, stands, n }) {
   const isStanding = change === "learned" && stands;
   const text = isOfRows() && row ? asAsked(row) : whole;
   const told = isOfRows() ? row && pairs(row) : text;
   const name = told === null ? "(it is erased)" : shortened(told, 90);
   const back = button("Undo", async () => {
     back.disabled = true;
-    await takeBack(id, text, several ?? label).catch((error) => back.replaceWith(failed(error)));
+    await takeBack(id, text, several ?? label, n).catch((error) => back.replaceWith(failed(error)));
   }, { class: "quiet", "aria-label": `Undo: ${name}` });
   return h(isStanding ? "li" : "li.fallen", { "data-id": id },
     h("p.quote", { dir: "auto" }, name),
-    soft(h("b", said(several ? several.join(", ") || "no label" : label)), ` · ${change} · `, when(at)), isStanding ? back : null);
+    soft(h("b", said(several ? several.join(", ") || "no label" : label)), ` · ${change}${n > 1 ? ` × ${n}` : ""} · `, when(at)), isStanding ? back : null);
 }

@@ -1,8 +1,7 @@
 // Deciding, apart from believing: how common classes are here, and what mistakes cost.
 
-import { latest, post } from "./api.js";
-import { $, button, chance, h, percent, plural, said, select, some, soft, told } from "./dom.js";
-import { given, isOfRows, labels, on, state } from "./state.js";
+import { $, button, chance, h, percent, plural, said, select, some, soft } from "./dom.js";
+import { emit, isOfLabels, isOfRows, labels, on, state } from "./state.js";
 
 const COSTS = [0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 const ALWAYS = null; // the price of not answering where that is not allowed
@@ -14,14 +13,15 @@ const EDGE = 7; // log-odds at the ends of the slider of two classes
 const INTRO = "Set other class proportions, or costs of mistakes.";
 const ALIKE = "A mistake costs 1, unless you set it:";
 
-let asked = null;
+let top = []; // the classes that are most probable for the text at hand
+let isPicked = false; // whether a pair of classes was picked for a cost
 let made = ""; // what the panel was made for
 let shift; // of two classes: log-odds of the second; of more: numbers of FACTORS by class
 let costs; // of [truth, answer] as JSON: one of COSTS
 let silence; // number of SILENCE
 
 const title = h("h3", "Your costs");
-const panel = h("details", { id: "costs-panel", ontoggle: () => decideOn(asked) }, h("summary", title));
+const panel = h("details", { id: "costs-panel", ontoggle: () => emit("rule") }, h("summary", title));
 const decision = h("div.tinted", { id: "decision", "aria-live": "polite" });
 const isTwo = () => labels().length === 2;
 const learned = () => new Map(state.card.classes.map(({ label, prior }) => [label, Math.max(prior, 1e-9)]));
@@ -48,6 +48,19 @@ function prepare() {
   $("costs").replaceChildren(title.cloneNode(true), soft(`This model cannot weigh mistakes: ${why}.`));
 }
 
+/** Whether anything was set that can change an answer. */
+export function isSet() {
+  if (isOfLabels() || !panel.isConnected) return false;
+  const [a, b] = labels();
+  const own = learned();
+  const isShifted = isTwo() ? Math.abs(shift - Math.log(own.get(b) / own.get(a))) > 1e-9
+    : [...shift.values()].some((at) => at !== USUAL);
+  return isShifted || SILENCE[silence] !== ALWAYS || [...costs.values()].some((cost) => cost !== 1);
+}
+
+/** What is asked beside a text: nothing, unless something is set or the panel is looked at. */
+export const rule = () => (isSet() || (panel.isConnected && panel.open) ? deciding() : {});
+
 const isUntouched = () => !costs.size && SILENCE[silence] === ALWAYS && shift.size <= FEW
   && [...shift.values()].every((at) => at === USUAL);
 
@@ -67,7 +80,7 @@ function draw() {
   panel.replaceChildren(panel.firstChild, soft(INTRO), decision,
     ...(isTwo() ? [priorOfTwo(), ...rows] : [...priorsOfMany(), soft(ALIKE), ...rows, newCost()]),
     silenceRow(), h("div.row.end", again));
-  decideOn(asked);
+  emit("rule");
 }
 
 /** A slider under its name, whose words follow its value. */
@@ -81,7 +94,7 @@ function slider(id, name, { min = 0, max, step = 1, value, words, set }) {
   input.oninput = () => {
     set(Number(input.value));
     tell(Number(input.value));
-    decideOn(asked);
+    emit("rule");
   };
   tell(value);
   return h("div.slider", h("label", { for: id }, name), output, input);
@@ -126,17 +139,18 @@ function costRow(pair, i) {
 
 function newCost() {
   const names = labels().map((label) => [label, label]);
-  let [truth, answer] = labels();
-  const add = () => {
-    if (truth === answer) return;
-    costs.set(key(truth, answer), costs.get(key(truth, answer)) ?? 1);
-    draw();
-    $(`cost-${[...costs.keys()].indexOf(key(truth, answer))}`).focus();
-  };
-  return h("p.row", h("label", { for: "cost-answer" }, "To answer"),
-    select("cost-answer", names, answer, (value) => (answer = value)),
-    h("label", { for: "cost-truth" }, "when it is"),
-    select("cost-truth", names, truth, (value) => (truth = value)), button("Set its cost", add));
+  const [likely, next] = [...new Set([...top, ...labels()])];
+  const [answer, truth] = [select("cost-answer", names, likely, () => (isPicked = true)), select("cost-truth", names, next, () => (isPicked = true))];
+  const add = () => addCost(truth.value, answer.value);
+  return h("p.row", h("label", { for: "cost-answer" }, "To answer"), answer,
+    h("label", { for: "cost-truth" }, "when it is"), truth, button("Set its cost", add));
+}
+
+function addCost(truth, answer) {
+  if (truth === answer) return;
+  costs.set(key(truth, answer), costs.get(key(truth, answer)) ?? 1);
+  draw();
+  $(`cost-${[...costs.keys()].indexOf(key(truth, answer))}`).focus();
 }
 
 const silenceRow = () => slider("silence", "Not to answer", {
@@ -158,35 +172,29 @@ function deciding() {
   return { prior, costs: list, abstain: SILENCE[silence] };
 }
 
-/** Decides about a text, if anybody is looking; null is none. */
-export function decideOn(text) {
-  asked = text;
-  if (panel.isConnected && panel.open) decide(text);
-}
-
-const decide = latest(async (text) => {
-  if (text === null) {
+/** Shows what was decided about a text, by the rule it was asked with; null without a text. */
+export function decided(answer, asked) {
+  if (!panel.isConnected) return;
+  if (answer === null) {
     decision.replaceChildren(soft(`${isOfRows() ? "Fill in a row" : "Write a text"} to see what is decided.`));
     return;
   }
-  try {
-    const rule = deciding();
-    const answer = await post("v1/classify", { ...given(text), ...rule });
-    if (asked !== null) show(answer, rule);
-  } catch (error) {
-    decision.replaceChildren(told(error));
+  top = ranked(Object.entries(answer.probabilities)).slice(0, FEW).map(([label]) => label);
+  if (!isPicked && !isTwo()) {
+    for (const [id, label] of [["cost-answer", top[0]], ["cost-truth", top[1]]]) if ($(id)) $(id).value = label;
   }
-});
+  if (asked.costs && panel.open) show(answer, asked);
+}
 
 function show(answer, { abstain, costs: list }) {
   const isSilent = answer.action === null;
   const loss = some(answer.expected_loss);
   const verdict = isSilent ? [h("b", "No answer"), `: any would cost more than ${abstain} on average.`]
     : ["Decided: ", h("b", said(answer.action)), `, at an expected cost of ${loss}.`];
-  const top = ranked(Object.entries(answer.probabilities)).slice(0, FEW);
-  const beliefs = top.map(([label, p], i) => [i ? ", " : "", said(label), ` ${chance(p)}`]);
-  if (!isTwo() && isUntouched() && top.some(([label]) => !shift.has(label))) {
-    shift = new Map(top.map(([label]) => [label, USUAL])); // the sliders are of classes that matter here
+  const first = ranked(Object.entries(answer.probabilities)).slice(0, FEW);
+  const beliefs = first.map(([label, p], i) => [i ? ", " : "", said(label), ` ${chance(p)}`]);
+  if (!isTwo() && isUntouched() && first.some(([label]) => !shift.has(label))) {
+    shift = new Map(first.map(([label]) => [label, USUAL])); // the sliders are of classes that matter here
     draw();
   }
   decision.classList.toggle("silent", isSilent);
@@ -202,7 +210,7 @@ function strip(probabilities, [{ cost: wrongB }, { cost: wrongA }], abstain) {
   const c = abstain ?? Infinity;
   const low = Math.min(even, wrongA ? c / wrongA : 1);
   const high = Math.max(even, wrongB ? 1 - c / wrongB : 0);
-  const zones = [["first", a, low], ["none", "no answer", high - low], ["second", b, 1 - high]];
+  const zones = [["one", a, low], ["none", "no answer", high - low], ["two", b, 1 - high]];
   const nodes = zones.map(([kind, name, size]) => {
     const zone = h("span", { class: `zone ${kind}` }, size > 0.12 ? said(name) : "");
     zone.style.flexGrow = String(Math.max(0, size));

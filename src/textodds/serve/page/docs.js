@@ -3,6 +3,7 @@
 import { raw } from "./api.js";
 import { $, bytes, folded, h, plural, shown, soft, table, told } from "./dom.js";
 import { prose, Shapes } from "./shapes.js";
+import { inShell } from "./snippets.js";
 
 const MOST = 200_000; // characters of an answer that are shown
 const ASKED = [", required", ""];
@@ -91,7 +92,7 @@ function form(id, method, path, operation, content) {
     }
     return { address, method: method.toUpperCase(), ...sent.value() };
   };
-  const show = () => (curl.textContent = inShell(asked(), operation.security));
+  const show = () => (curl.textContent = shown(inShell(asked(), operation.security)));
   const go = async (event) => {
     event.preventDefault();
     const send = event.submitter ?? node.querySelector("button");
@@ -124,18 +125,6 @@ function body(id, content) {
   nodes.unshift(h("div.field", h("label", { for: kind.id }, "Type"), kind));
   nodes.push(h("div.field", h("label", { for: file.id }, "Or a file"), file));
   return { nodes, value: () => ({ type: kind.value, body: file.files[0] ?? text.value }) };
-}
-
-/** The same request as a line for a shell. */
-function inShell({ address, method, type, body: sent }, security) {
-  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-  const parts = ["curl", quoted(address.href)];
-  if (method === "POST" && type === undefined) parts.push("-X POST");
-  if (security) parts.push('-H "Authorization: Bearer $TOKEN"');
-  if (type) parts.push("-H", quoted(`Content-Type: ${type}`));
-  if (sent instanceof File) parts.push("--data-binary", quoted(`@${sent.name}`));
-  else if (sent !== undefined) parts.push("--data-binary", quoted(sent));
-  return shown(parts.join(" "));
 }
 
 /** What the service answers, as elements. */

@@ -28,7 +28,10 @@ export const $ = (id) => document.getElementById(id);
 export const shown = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");
 
 /** Text that came from outside, isolated so that its direction does not disturb ours. */
-export const said = (text, attributes = {}) => h("bdi", attributes, shown(text));
+export const said = (text, attributes = {}) => h("bdi", attributes, breakable(shown(text)));
+
+/** A name that may be broken after what joins its parts. */
+const breakable = (name) => name.split(/(?<=[_./-])(?=[^\s_./-])/).map((part, i) => (i ? [h("wbr"), part] : part));
 
 /** A word as the model has it: spaces at its ends are letters too. */
 export const term = (word) => said(word.replace(/^(~?) | $/g, "$1␣"));
@@ -52,9 +55,9 @@ export const fact = (name, value, more = null) =>
 export const cell = (number) => h("td.number", number);
 
 /** A table that scrolls by itself if it is wide; other nodes become cells. */
-export const table = (name, heads, rows) =>
+export const table = (name, heads, rows, kind = "") =>
   h("div.scroll", { tabindex: "0", role: "group", "aria-label": name },
-    h("table.data",
+    h("table", { class: `data ${kind}` },
       h("thead", h("tr", heads.map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", rows.map((row) => h("tr", row.map((value) =>
         (value instanceof HTMLTableCellElement ? value : h("td", { dir: "auto" }, value))))))));

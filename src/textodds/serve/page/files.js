@@ -204,7 +204,7 @@ function summary(source, answers, seconds, end) {
 }
 
 const rowTable = (rows) => table("Rows", ["Row", ...(isOfLabels() ? ["Labels"] : ["Label", "Probability"]), isOfRows() ? "Its columns" : "Text"],
-  rows.map((row) => [cell(count(row.number)), said(row.label), ...(isOfLabels() ? [] : [cell(chance(row.probability))]), row.text]));
+  rows.map((row) => [cell(count(row.number)), said(row.label), ...(isOfLabels() ? [] : [cell(chance(row.probability))]), row.text]), "texts");
 
 /** Reads the file again and writes each row with its answer: the rows themselves were never kept. */
 async function download(source, answers, pressed) {

@@ -3,7 +3,7 @@
 import { get, latest } from "./api.js";
 import { Bars, calibration, diverging } from "./charts.js";
 import { $, cell, count, folded, h, percent, said, section, select, shortened, shown, soft, table, told } from "./dom.js";
-import { isOfLabels, isOfRows, labels, on, state } from "./state.js";
+import { isOfLabels, isOfRows, labels, on, state, toneOf } from "./state.js";
 
 const WORDS = 24;
 
@@ -115,7 +115,7 @@ const tell = latest(async () => {
     const other = rival === null ? "" : [" (right) or ", said(rival), " (left)"];
     const isRatio = words[0].low !== undefined;
     const range = isRatio ? "; thin lines are 95\u202f% intervals" : "";
-    put(diverging(h("span", isRatio ? "Log-odds ratios by counts for " : "Log-odds for ", said(label), other, range), words));
+    put(diverging(h("span", isRatio ? "Log-odds ratios by counts for " : "Log-odds for ", said(label), other, range), words, toneOf(label) && toneOf(rival) ? [toneOf(label), toneOf(rival)] : undefined));
   } catch (error) {
     put(told(error));
   }

@@ -23,6 +23,13 @@ export function startRow(read) {
 
 const fields = () => [...$("row").querySelectorAll("input, select, textarea")];
 
+/** Puts a row, as it is asked for, in the boxes. */
+export function fillRow(asked) {
+  const row = JSON.parse(asked);
+  state.card.columns.forEach(({ name }, i) => ($(`column-${i}`).value = Object.hasOwn(row, name) ? row[name] ?? "" : ""));
+  $("row").dispatchEvent(new Event("input"));
+}
+
 export const focusRow = () => fields()[0]?.focus();
 
 function box({ name, kind, categories }, id) {

@@ -33,6 +33,12 @@ export const likeliest = (p) => labels().sort((a, b) => (own(p, b) ?? 0) - (own(
 /** Names of the classes, in the model's order. */
 export const labels = () => state.card.classes.map((each) => each.label);
 
+/** The class by which style.css colours a class: of two each has its own; of more none has. */
+export function toneOf(label) {
+  if (isOfLabels() || labels().length !== 2) return null;
+  return { [labels()[0]]: "one", [labels()[1]]: "two" }[label] ?? null;
+}
+
 /** Whether the model reads rows, columns by name, rather than one text. */
 export const isOfRows = () => Boolean(state.card.columns);
 

@@ -4,9 +4,11 @@ import { latest, post } from "./api.js";
 import { Bars } from "./charts.js";
 import { showChips, spoken, startChips } from "./chips.js";
 import { offerCorrection, startCorrections } from "./correct.js";
-import { decideOn, startDeciding } from "./decide.js";
+import { decided, rule, startDeciding } from "./decide.js";
 import { $, chance, count, h, said, told } from "./dom.js";
-import { startRow } from "./rows.js";
+import { startExamples, swatch } from "./examples.js";
+import { fillRow, startRow } from "./rows.js";
+import { shareOf, startSharing } from "./share.js";
 import { given, isOfLabels, isOfRows, on, state } from "./state.js";
 import { explainSoon, startWhy } from "./why.js";
 
@@ -17,6 +19,7 @@ const BLIND = "No known word: this is the prior.";
 
 const bars = new Bars("Probability of each class");
 let text = "";
+let question = null; // the text or row that is asked about
 let silence;
 
 export function startTrying() {
@@ -25,7 +28,9 @@ export function startTrying() {
   else {
     startDeciding();
     startCorrections();
+    on("rule", () => answerTo(question));
   }
+  startSharing();
   startWhy(write);
   if (isOfRows()) {
     on("card", () => ask(text));
@@ -38,10 +43,23 @@ export function startTrying() {
   read(field.value); // a reloaded page may have kept it
 }
 
-/** Puts a text in the field, as if it were typed. */
+/** Puts a text in the field, or a row in the boxes, as if it were typed. */
 export function write(value) {
+  if (isOfRows()) return fillRow(value);
   $("text").value = value;
   read(value);
+}
+
+/** Names the classes and offers examples, the first of them answered already unless somebody has begun. */
+export function startShowing(isWanted) {
+  const put = (value, isFirst) => {
+    write(value);
+    const field = $("text");
+    if (!field || (isFirst && document.activeElement !== field)) return;
+    field.focus();
+    if (isFirst) field.select(); // so that typing takes its place
+  };
+  startExamples(put, () => isWanted && !text.trim());
 }
 
 function read(value) {
@@ -68,9 +86,10 @@ function ask(asked, words = ROW_HINT) {
   if (!asked) asked = null;
   if (asked === null) hint(words);
   $("answer-body").classList.toggle("stale", asked !== null);
+  question = asked;
   answerTo(asked);
-  if (!isOfLabels()) decideOn(asked);
   explainSoon(asked);
+  shareOf(asked);
 }
 
 function hint(words) {
@@ -81,10 +100,13 @@ function hint(words) {
 }
 
 const answerTo = latest(async (asked) => {
-  if (asked === null) return;
+  if (asked === null) return isOfLabels() ? null : decided(null);
   try {
-    const answer = await post("v1/classify", given(asked));
-    if (text.trim()) show(answer, asked);
+    const by = isOfLabels() ? {} : rule();
+    const answer = await post("v1/classify", { ...given(asked), ...by });
+    if (!text.trim()) return;
+    show(answer, asked);
+    if (!isOfLabels()) decided(answer, by);
   } catch (error) {
     if (text !== asked) return;
     $("answer-body").classList.remove("stale");
@@ -95,16 +117,22 @@ const answerTo = latest(async (asked) => {
 function show(answer, asked) {
   if (isOfLabels()) return showLabels(answer, asked);
   bars.update(Object.entries(answer.probabilities).sort((a, b) => b[1] - a[1]));
-  const verdict = h("p.verdict", said(answer.label, { class: "label" }),
-    h("span.number", chance(answer.probability)));
+  const { action = answer.label } = answer; // what costs and a price of not answering have decided
+  const p = action === null ? null : answer.probabilities[action];
+  const verdict = action === null ? h("p.verdict", h("span.label", "No answer"))
+    : h("p.verdict", h("span.label", swatch(action), said(action)), h("span.number", chance(p)));
   const note = answer.evidence === 0 ? [h("p.note", BLIND)] : [];
+  if (action !== answer.label) {
+    note.push(h("p.note", "Most probable is ", said(answer.label), ", but by your costs ",
+      action === null ? "no answer is cheaper." : [said(action), " is cheaper."]));
+  }
   const body = $("answer-body");
   if (!body.contains(bars.node)) body.replaceChildren(bars.node);
   while (body.firstChild !== bars.node) body.firstChild.remove(); // the bars stay where they are, and move
   bars.node.before(verdict, ...note);
   if (asked === text) body.classList.remove("stale");
   offerCorrection(asked, answer);
-  announce(`${answer.label}, ${chance(answer.probability)}`);
+  announce(action === null ? "No answer" : `${action}, ${chance(p)}`);
 }
 
 function showLabels(answer, asked) {

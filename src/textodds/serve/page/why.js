@@ -2,17 +2,19 @@
 
 import { latest, post } from "./api.js";
 import { waterfall } from "./charts.js";
+import { isSet } from "./decide.js";
 import {
   $, button, chance, count, folded, h, listed, odds, plural, said, select, shortened, shown, signed, soft, term, told,
 } from "./dom.js";
-import { given, isOfLabels, isOfRows, labels, state } from "./state.js";
+import { given, isOfLabels, isOfRows, labels, state, toneOf } from "./state.js";
 
 const OTHERS = "others"; // the service's name for all other classes together
+const ALL = "";
 const TOP = 12;
 const WAIT = 180;
 
 let text = null;
-let rival = ""; // "" for all others together
+let rival = null; // null for the runner-up, ALL for all others together
 let label = null; // of several labels the one that is explained; null for the most probable
 let write;
 let timer;
@@ -47,7 +49,7 @@ const asking = (asked, own, rival, more = {}) =>
 const explain = latest(async (asked) => {
   if (asked !== text) return;
   const begun = performance.now();
-  const chosen = labels().includes(rival) ? rival : hasAll() ? OTHERS : null;
+  const chosen = labels().includes(rival) ? rival : rival === ALL && hasAll() ? OTHERS : null;
   const box = $("why");
   let parts;
   const heading = h("h3", { id: "h-why" }, "Why");
@@ -60,7 +62,7 @@ const explain = latest(async (asked) => {
     } else parts = drawn(await post("v1/explain", asking(asked, label, chosen)), asked);
   } catch (error) {
     if (rival && error.status === 422) { // the rival is the answer now
-      rival = "";
+      rival = null;
       return explainSoon(text);
     }
     parts = [heading, told(error)];
@@ -92,8 +94,8 @@ function drawnRow(why, asked) {
   const together = { name: "together", value: why.log_odds, kind: "" };
   const caption = () => h("span", "What adds to the log-odds of ", said(why.label), " against ", said(why.rival));
   const words = strongest(why.words, "other word");
-  return [h("div.heading", heading, versus(why, false)), waterfall(caption(), [...ends, ...columns, ...rest], together),
-    words.length ? folded("Word by word", waterfall(caption(), [...ends, ...words, ...rest], together)) : "",
+  return [h("div.heading", heading, versus(why, false)), waterfall(caption(), [...ends, ...columns, ...rest], together, tones(why)),
+    words.length ? folded("Word by word", waterfall(caption(), [...ends, ...words, ...rest], together, tones(why))) : "",
     byFeature(why, asked, why.rival), result(why, why.rival, labels().length === 2 || isOfLabels())];
 }
 
@@ -101,13 +103,13 @@ function versus(why, isAll) {
   if (isOfLabels()) return "";
   if (labels().length === 2) return soft("and not ", said(why.rival), "?");
   const names = labels().filter((label) => label !== why.label).map((label) => [label, label]);
-  const all = hasAll() ? [["", "all others together"]] : [];
+  const all = hasAll() ? [[ALL, "all others together"]] : [];
   const change = (value) => {
     rival = value;
     explain(text);
   };
   return h("p.row", h("label", { for: "rival" }, "Why not"),
-    select("rival", [...all, ...names], isAll ? "" : why.rival, change));
+    select("rival", [...all, ...names], isAll ? ALL : why.rival, change));
 }
 
 /** The text with its words tinted, and a line that says what the word at hand adds. */
@@ -119,7 +121,7 @@ function reading(why, asked, against) {
   for (const place of why.places) {
     const { start, end, word, log_odds: x, known } = place;
     nodes.push(shown(cut(start)));
-    const kind = x > 0 ? "for" : x < 0 ? "against" : known ? "" : "unknown";
+    const kind = x ? tones(why)[x > 0 ? 0 : 1] : known ? "" : "unknown";
     const mark = h("span", { class: `word ${kind}` }, shown(cut(end)));
     if (x) mark.style.setProperty("--depth", (Math.abs(x) / most).toFixed(3));
     mark.place = place;
@@ -154,8 +156,11 @@ function reading(why, asked, against) {
   return [box, line];
 }
 
-const legend = (label, against) => [h("span.key.word.for", "for ", said(label)),
-  h("span.key.word.against", ...(isOfLabels() ? ["against ", said(label)] : ["for ", said(against)])),
+/** How evidence for a label, and for its rival, is drawn: of two classes each has its own colour. */
+const tones = ({ label, rival }) => (toneOf(label) && toneOf(rival) ? [toneOf(label), toneOf(rival)] : ["for", "against"]);
+
+const legend = (label, against) => [h("span", { class: `key word ${toneOf(label) ?? "for"}` }, "for ", said(label)),
+  h("span", { class: `key word ${toneOf(against) ?? "against"}` }, ...(isOfLabels() ? ["against ", said(label)] : ["for ", said(against)])),
   h("span.key.word.unknown", "unknown")];
 
 function saying({ word, log_odds: x, known }, label, against) {
@@ -204,7 +209,7 @@ function summed(why, against, { isByFeature = false } = {}) {
     : ["What adds to", strongest(why.words, "other word")];
   const caption = h("span", what, " the log-odds of ", said(why.label), isOfLabels() ? "" : [" against ", said(against)]);
   return waterfall(caption, [...beginning(why), ...parts, ...rest],
-    { name: "together", value: why.log_odds, kind: "" });
+    { name: "together", value: why.log_odds, kind: "" }, tones(why));
 }
 
 /** Where features are not words, the sum by feature, which is asked for when it is opened. */
@@ -228,7 +233,7 @@ function result(why, against, isWhole) {
   const [more, less] = why.log_odds >= 0 ? [why.label, against] : [against, why.label];
   const sum = [": a probability of ", h("b", chance(why.probability)), " for ", said(why.label)];
   return h("p", `Log-odds of ${signed(why.log_odds)} are odds of ${odds(why.log_odds)} to 1 for `, said(more),
-    isWhole ? sum : [" against ", said(less)], ".");
+    isWhole ? sum : [" against ", said(less)], ".", isSet() ? " Costs and proportions that you set are applied after this." : "");
 }
 
 /** The fewest words that change the answer, which are looked for once the rest is shown. */

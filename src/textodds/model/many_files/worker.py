@@ -1,0 +1,71 @@
+"""A process that answers files: told which, one after the other, by the process that has started it.
+
+What is said to it and what it answers are pickles, on its stdin and what was its stdout. It ends when its
+stdin does, in the middle of a file too: whoever waited for the answer is no more.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any
+
+from textodds.errors import InputError
+from textodds.model.asked import Asked
+from textodds.model.file import load
+from textodds.model.many_files.answer_file import answer_file
+from textodds.model.many_files.finished import Finished, Maker, digest_of
+from textodds.model.many_files.inputs import InputFile
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is the same for all files of a run."""
+
+    model: str  # the path of its file
+    maker: Maker
+    asked: Asked
+    output: Path
+    reading: dict[str, Any]
+    threads: int | None
+
+
+def answers(work: Work) -> Any:
+    """A function that answers one file."""
+    answering = work.asked.of(load(work.model, threads=work.threads))
+    if digest_of(work.model) != work.maker.model:
+        raise InputError(f"`{work.model}` has changed since the run began", hint="run the command again")
+    finished = Finished(work.output, work.maker)
+    return lambda file: answer_file(file, answering, work.output, finished, work.reading)
+
+
+def _given(stream: IO[bytes]) -> SimpleQueue[Any]:
+    """What comes on a stream, read in a thread that ends the process with it."""
+    queue: SimpleQueue[Any] = SimpleQueue()
+
+    def read() -> None:
+        while True:
+            try:
+                queue.put(pickle.load(stream))
+            except (EOFError, OSError, pickle.UnpicklingError):
+                os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    return queue
+
+
+def main() -> None:
+    """Answer files until there are no more."""
+    told = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever is printed is talk
+    given = _given(sys.stdin.buffer)
+    answer = answers(given.get())
+    while True:
+        file: InputFile = given.get()
+        pickle.dump(answer(file), told)
+        told.flush()

@@ -1,0 +1,31 @@
+"""What the page asks beside the model: texts to try, and how many would change its mind."""
+
+from __future__ import annotations
+
+from textodds.serve.endpoint import Call
+from textodds.serve.endpoints import endpoint
+from textodds.serve.look_messages import CopiesAnswer, CopiesRequest, CopiesRowRequest, ExamplesAnswer
+from textodds.serve.persuasion import copies_needed
+from textodds.serve.service import Service
+from textodds.serve.shapes import SPAM
+
+
+@endpoint("GET", "/v1/examples")
+async def examples(service: Service, call: Call) -> ExamplesAnswer:
+    """Texts or rows to try the model on."""
+    found = await service.at_length(service.examples.of, service.live.base)
+    return ExamplesAnswer(examples=found, version=service.live.serving.version)
+
+
+@endpoint(
+    "POST", "/v1/learn/copies", takes=CopiesRequest, example={"text": SPAM, "label": "ham"}, needs="read"
+)
+async def copies(service: Service, call: Call) -> CopiesAnswer:
+    """How many copies of a text the model would have to learn to give it a label; nothing is learned."""
+    request: CopiesRequest | CopiesRowRequest = call.body
+    service.metrics.texts += 1
+    if isinstance(request, CopiesRowRequest):
+        service.must_be_short_rows((request.row,))
+    else:
+        service.must_be_short((request.text,), service.settings.explained)
+    return await service.at_length(copies_needed, await service.serving(), request)
