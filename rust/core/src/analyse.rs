@@ -47,10 +47,10 @@ pub const BETWEEN_FIELDS: char = '\u{1f}';
 /// Everything that decides which terms a text has. Immutable, shared by threads.
 #[derive(Debug)]
 pub struct Analyser {
-    preparation: Preparation,
-    grams: Grams,
-    ngrams: (usize, usize),
-    characters: Option<(usize, usize)>,
+    pub(crate) preparation: Preparation,
+    pub(crate) grams: Grams,
+    pub(crate) ngrams: (usize, usize),
+    pub(crate) characters: Option<(usize, usize)>,
     stop_words: Option<Words>,
     hashing: Option<(u32, u32)>, // bits, seed
     fixed: Option<(Words, Outside)>,
@@ -135,7 +135,7 @@ impl Analyser {
     /// # Errors
     /// [`Error::DocumentTooLong`] above 1 GiB.
     pub fn analyse(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
-        self.analyse_to(text, row, scratch, self.ngrams)
+        self.analyse_to(text, row, scratch, (self.ngrams, self.characters))
     }
 
     /// How many terms begin at one place of a text at most: the lengths of n-grams of tokens and of characters.
@@ -151,7 +151,7 @@ impl Analyser {
     }
 
     /// Whether terms are what stands in the text, in any number: neither hashed, fixed nor of fields.
-    fn joins_any(&self) -> bool {
+    pub(crate) fn joins_any(&self) -> bool {
         let hashes = self.hashing.is_some() || matches!(self.grams, Grams::FastText(_));
         !hashes && self.fixed.is_none() && self.fields.is_none()
     }
@@ -168,28 +168,7 @@ impl Analyser {
     /// # Errors
     /// [`Error::DocumentTooLong`] above 1 GiB.
     pub fn analyse_single(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
-        self.analyse_to(text, row, scratch, (1, 1))
-    }
-
-    /// The n-grams of characters within words that terms of [`Self::analyse_words`] have; none if others.
-    #[must_use]
-    pub fn characters_in_words(&self) -> Option<(usize, usize)> {
-        (self.is_plain() && self.grams == Grams::CharactersInWords).then_some(self.ngrams)
-    }
-
-    /// Put the words of `text` into `scratch`, as [`Grams::CharactersInWords`] has them.
-    ///
-    /// # Errors
-    /// [`Error::DocumentTooLong`] above 1 GiB.
-    pub fn analyse_words(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
-        if text.len() > LONGEST {
-            return Err(Error::DocumentTooLong { row });
-        }
-        scratch.terms.clear();
-        self.cut(Unit::WHITESPACE, false, text, scratch);
-        self.push_tokens(scratch, (1, 1), None);
-        scratch.words = scratch.terms.len();
-        Ok(())
+        self.analyse_to(text, row, scratch, ((1, 1), self.characters))
     }
 
     /// Append to `out` what of `text` decides its terms, prepared: its tokens, a line feed between them, or all of
@@ -205,9 +184,7 @@ impl Analyser {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        if text.len() > LONGEST {
-            return Err(Error::DocumentTooLong { row });
-        }
+        must_not_be_longer(text, row)?;
         if let Some(fields) = &self.fields {
             for (place, part) in text.splitn(fields.names.len(), BETWEEN_FIELDS).enumerate() {
                 if place > 0 {
@@ -255,9 +232,7 @@ impl Analyser {
         scratch: &mut Scratch,
         hashes: &mut Vec<i32>,
     ) -> Result<(), Error> {
-        if text.len() > LONGEST {
-            return Err(Error::DocumentTooLong { row });
-        }
+        must_not_be_longer(text, row)?;
         let mut least = 1;
         match self.grams {
             Grams::Tokens(unit) => {
@@ -287,16 +262,15 @@ impl Analyser {
         Ok(())
     }
 
-    fn analyse_to(
+    /// The terms of a text, of such n-grams of tokens and of characters beside them.
+    pub(crate) fn analyse_to(
         &self,
         text: &str,
         row: usize,
         scratch: &mut Scratch,
-        ngrams: (usize, usize),
+        (ngrams, characters): ((usize, usize), Option<(usize, usize)>),
     ) -> Result<(), Error> {
-        if text.len() > LONGEST {
-            return Err(Error::DocumentTooLong { row });
-        }
+        must_not_be_longer(text, row)?;
         scratch.terms.clear();
         if let Some(fields) = &self.fields {
             self.push_fields(fields, text, row, scratch)?;
@@ -330,7 +304,7 @@ impl Analyser {
             }
         }
         scratch.words = scratch.terms.len();
-        if let Some(characters) = self.characters {
+        if let Some(characters) = characters {
             scratch.must_hold_characters(text.as_bytes(), sizes_of(characters), row)?;
             self.push_characters(text, scratch, characters);
         }
@@ -430,7 +404,7 @@ impl Analyser {
     }
 
     /// The tokens at the edges, and their n-grams, as terms.
-    fn push_tokens(&self, scratch: &mut Scratch, ngrams: (usize, usize), least: Option<usize>) {
+    pub(crate) fn push_tokens(&self, scratch: &mut Scratch, ngrams: (usize, usize), least: Option<usize>) {
         if self.hashing.is_some() {
             if ngrams.1 > 1 {
                 join_edges(&mut scratch.text, &mut scratch.edges, ngrams);
@@ -483,6 +457,11 @@ impl Analyser {
             });
         }
     }
+}
+
+/// Refuse a document above 1 GiB.
+pub(crate) fn must_not_be_longer(text: &str, row: usize) -> Result<(), Error> {
+    if text.len() > LONGEST { Err(Error::DocumentTooLong { row }) } else { Ok(()) }
 }
 
 /// How many lengths a range of n-grams has.

@@ -6,8 +6,8 @@ use std::cell::Cell;
 
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
+use crate::finder::find_all;
 use crate::processor::prefetch_text;
-use crate::score::find_all;
 use crate::seen::{Count, Seen};
 use crate::threads::{on_threads, text_shares};
 use crate::vectorise::{CountRows, LOOK, foresee};

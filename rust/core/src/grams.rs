@@ -1,7 +1,5 @@
 //! Runs of tokens and of characters: where n-grams stand in a text, and texts arranged for them.
 
-use crate::analyse::PADDING;
-use crate::key::Term;
 use crate::scan::Edges;
 use crate::tokenise::is_space;
 
@@ -38,26 +36,6 @@ pub(crate) fn grams_of_words(text: &[u8], ngrams: (usize, usize), mut each: impl
         grams_of(text, (start, start + length + 2), ngrams, true, &mut bounds, &mut each);
         start += length + 1;
     }
-}
-
-/// Put the character n-grams of one word, a space on either side, into `terms`; their bytes into `text`.
-pub(crate) fn push_grams_of_word(
-    word: &[u8],
-    ngrams: (usize, usize),
-    text: &mut Vec<u8>,
-    bounds: &mut Vec<usize>,
-    terms: &mut Vec<Term>,
-) {
-    text.clear();
-    text.push(b' ');
-    text.extend_from_slice(word);
-    text.push(b' ');
-    let end = text.len();
-    text.extend_from_slice(&PADDING);
-    terms.clear();
-    grams_of(text, (0, end), ngrams, true, bounds, &mut |start, end| {
-        terms.push(Term::of(text, start, end - start));
-    });
 }
 
 /// The edges of character n-grams of a stretch of the text.

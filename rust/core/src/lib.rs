@@ -12,6 +12,8 @@
 #![deny(unsafe_code)] // but for three lines in `processor` and `memory`, each with its proof
 
 pub mod analyse;
+mod changed;
+pub mod characters;
 pub mod compact;
 pub mod corpus;
 pub mod count;
@@ -21,6 +23,7 @@ pub mod dual;
 pub mod error;
 pub mod exponential;
 pub mod fasttext;
+mod finder;
 pub mod gather;
 mod grams;
 pub mod key;
@@ -44,6 +47,7 @@ pub mod score;
 mod scratch;
 mod seen;
 pub mod slope;
+mod spelling;
 mod table;
 pub mod tally;
 pub mod tensors;

@@ -2,8 +2,8 @@
 
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
+use crate::finder::find_all;
 use crate::gather::SparseRows;
-use crate::score::find_all;
 use crate::vocabulary::Vocabulary;
 use crate::weigh::Weighting;
 

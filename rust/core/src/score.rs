@@ -1,9 +1,11 @@
 //! Straight from text to class scores: no matrix is built.
 
-use crate::analyse::{Analyser, Scratch};
+use crate::analyse::Analyser;
+use crate::changed::ABSENT;
+pub use crate::changed::{Changed, More};
 use crate::error::Error;
-use crate::key::Term;
-use crate::pages::Pages;
+pub use crate::finder::Finders;
+use crate::finder::{Finder, find_all};
 use crate::processor::{at_its_best, prefetch, prefetch_text};
 use crate::tfidf::Norm;
 use crate::threads::{on_threads, text_shares};
@@ -27,80 +29,6 @@ pub enum Exceptions<'a> {
     /// A row of K for every word, less what is common to all rows: a table of which some rows have changed.
     Changed(Changed<'a>),
 }
-
-/// A table of weights of which some rows have changed.
-#[derive(Debug, Clone, Copy)]
-pub struct Changed<'a> {
-    /// The table as it was.
-    pub table: &'a [f64],
-    /// The rows that differ, and those of new words.
-    pub pages: &'a Pages,
-    /// What is taken from every row, (K).
-    pub less: &'a [f64],
-    /// Words that the vocabulary does not have. Where there may be some, a word whose row is not a number is gone.
-    pub more: Option<More<'a>>,
-}
-
-/// Words beyond a vocabulary.
-#[derive(Debug, Clone, Copy)]
-pub struct More<'a> {
-    /// The words.
-    pub words: Vocabulary<'a>,
-    /// The row of each, behind those of the vocabulary.
-    pub rows: &'a [u32],
-    /// Row by row, before which word of the vocabulary a new one stands in the order of all.
-    pub places: &'a [u32],
-    /// Row by row, the number of the new word among the new ones.
-    pub ranks: &'a [u32],
-}
-
-impl<'a> Changed<'a> {
-    fn fits(&self, words: usize, classes: usize) -> bool {
-        let behind = |row: &u32| (words..self.pages.len()).contains(&(*row as usize));
-        let new = self.pages.len().wrapping_sub(words);
-        words.checked_mul(classes) == Some(self.table.len())
-            && self.pages.width() == classes
-            && self.pages.len() >= words
-            && self.less.len() == classes
-            && self.more.is_none_or(|more| {
-                [more.places.len(), more.ranks.len(), more.rows.len(), more.words.len()] == [new; 4]
-                    && more.rows.iter().all(behind)
-            })
-    }
-
-    #[inline(always)]
-    fn row(&self, id: u32) -> impl Iterator<Item = f64> + use<'a> {
-        self.pages.row(self.table, id as usize).iter().zip(self.less).map(|(weight, less)| weight - less)
-    }
-
-    /// Take words that are gone out of `ids`, one for each term (`ABSENT` where there is none), and put new ones in.
-    fn settle(&self, more: &More<'_>, terms: &[Term], text: &[u8], ids: &mut Vec<u32>) {
-        let mut term = terms.iter();
-        ids.retain_mut(|id| {
-            let term = term.next();
-            if *id == ABSENT
-                && let Some(number) = term.and_then(|term| more.words.find(*term, text))
-            {
-                *id = more.rows[number as usize];
-            }
-            *id != ABSENT
-                && !self.pages.row(self.table, *id as usize).first().is_some_and(|first| first.is_nan())
-        });
-    }
-}
-
-impl More<'_> {
-    /// Bring words into the order of all of them.
-    fn sort(&self, words: usize, ids: &mut [u32]) {
-        ids.sort_unstable_by_key(|id| {
-            let new = (*id as usize).checked_sub(words);
-            new.map_or((*id, 1, 0), |new| (self.places[new], 0, self.ranks[new]))
-        });
-    }
-}
-
-/// Stands for a word that is not in the vocabulary.
-const ABSENT: u32 = u32::MAX;
 
 /// Scores `intercept_k + Σ_v x_v w_vk` with `w_vk = default_k + slope_k base_v + exception_vk`.
 #[derive(Debug, Clone, Copy)]
@@ -208,66 +136,60 @@ impl<'a> Linear<'a> {
         self.intercept.len()
     }
 
-    /// Write the scores of the document in `scratch` to `out`; its number of known and of all terms.
-    #[inline(always)]
-    fn document(&self, scratch: &Scratch, ids: &mut Vec<u32>, out: &mut [f64]) -> [u32; 2] {
-        let (terms, text) = scratch.terms();
-        if let Some(weighting) = &self.weighting {
-            return self.weighted(weighting, scratch, ids, out);
-        }
-        ids.clear();
-        let known = if let Exceptions::Changed(changed @ Changed { more: Some(more), .. }) = &self.exceptions
-        {
-            find_all(&self.vocabulary, terms, text, Some(ABSENT), ids);
-            changed.settle(more, terms, text, ids);
-            let known = ids.len() as u32;
-            if self.presence {
-                more.sort(self.vocabulary.len(), ids);
-            }
-            known
-        } else {
-            let known = find_all(&self.vocabulary, terms, text, self.unknown, ids);
-            if self.presence {
-                ids.sort_unstable();
-            }
-            known
-        };
-        if self.presence {
-            ids.dedup();
-        }
+    /// Write the scores of a text to `out`; its number of known and of all terms.
+    fn document(
+        &self,
+        analyser: &Analyser,
+        (text, row): (&str, usize),
+        finder: &mut Finder,
+        desk: &mut Desk,
+        out: &mut [f64],
+    ) -> Result<[u32; 2], Error> {
         out.copy_from_slice(self.intercept);
-        self.add(ids, out);
-        [known, terms.len() as u32]
+        if let Exceptions::Changed(changed @ Changed { more: Some(more), .. }) = &self.exceptions {
+            analyser.analyse(text, row, &mut finder.scratch)?;
+            let (terms, text) = finder.scratch.terms();
+            finder.ids.clear();
+            find_all(&self.vocabulary, terms, text, Some(ABSENT), &mut finder.ids);
+            changed.settle(more, terms, text, &mut finder.ids);
+            let known = finder.ids.len() as u32;
+            if self.presence {
+                more.sort(self.vocabulary.len(), &mut finder.ids);
+                finder.ids.dedup();
+            }
+            self.add(&finder.ids, out);
+            return Ok([known, terms.len() as u32]);
+        }
+        let known = finder.find(analyser, &self.vocabulary, self.unknown, text, row)?;
+        if let Some(weighting) = &self.weighting {
+            self.weighted(weighting, finder, desk, out);
+        } else {
+            finder.spell_out();
+            if self.presence {
+                finder.ids.sort_unstable();
+                finder.ids.dedup();
+            }
+            self.add(&finder.ids, out);
+        }
+        Ok([known, finder.terms as u32])
     }
 
-    /// [`Self::document`] with weighted terms, block by block.
-    fn weighted(
-        &self,
-        weighting: &Weighting<'_>,
-        scratch: &Scratch,
-        ids: &mut Vec<u32>,
-        out: &mut [f64],
-    ) -> [u32; 2] {
-        let (terms, text) = scratch.terms();
-        let (words, characters) = terms.split_at(scratch.words());
-        let blocks = if weighting.blocks == 1 { [terms, &[]] } else { [words, characters] };
-        out.copy_from_slice(self.intercept);
-        let mut known = 0;
-        for block in blocks.into_iter().filter(|block| !block.is_empty()) {
-            ids.clear();
-            known += find_all(&self.vocabulary, block, text, None, ids);
-            if let (true, Exceptions::Dense(weights)) = (weighting.is_mean(), self.exceptions) {
-                add_mean(weights, ids, out);
-                continue;
-            }
-            ids.sort_unstable();
+    /// Add what weighted terms say, block by block.
+    fn weighted(&self, weighting: &Weighting<'_>, finder: &mut Finder, desk: &mut Desk, out: &mut [f64]) {
+        let blocks: &[(bool, bool)] =
+            if weighting.blocks == 1 { &[(true, true)] } else { &[(true, false), (false, true)] };
+        if let (true, Exceptions::Dense(weights)) = (weighting.is_mean(), self.exceptions) {
+            finder.spell_out();
+            return add_mean(weights, &finder.ids, out); // of sums there is one block
+        }
+        for (words, characters) in blocks {
+            finder.count(*words, *characters, self.vocabulary.len(), &mut desk.row);
             match self.exceptions {
-                Exceptions::Dense(weights) => add_weighted(weighting, weights, ids, out),
-                Exceptions::Changed(changed) => add_changed(weighting, &changed, ids, out),
+                Exceptions::Dense(weights) => add_weighted(weighting, weights, desk, out),
+                Exceptions::Changed(changed) => add_changed(weighting, &changed, &desk.row, out),
                 Exceptions::Sparse { .. } => {} // refused in `new`
             }
         }
-        [known, terms.len() as u32]
     }
 
     #[inline(always)]
@@ -331,6 +253,20 @@ impl<'a> Linear<'a> {
         texts: &[&str],
         threads: usize,
     ) -> Result<(Vec<f64>, Vec<u32>), Error> {
+        self.score_with(&Finders::default(), analyser, texts, threads)
+    }
+
+    /// [`Self::score`] by finders of this vocabulary and analyser, who remember what they found before.
+    ///
+    /// # Errors
+    /// [`Error::DocumentTooLong`].
+    pub fn score_with(
+        &self,
+        finders: &Finders,
+        analyser: &Analyser,
+        texts: &[&str],
+        threads: usize,
+    ) -> Result<(Vec<f64>, Vec<u32>), Error> {
         let classes = self.classes();
         let mut scores = vec![0.0; texts.len() * classes];
         let mut evidence = vec![0; texts.len() * 2];
@@ -342,76 +278,119 @@ impl<'a> Linear<'a> {
             (mine_too, rest_too) = rest_too.split_at_mut(share.len() * 2);
             jobs.push((share, row, mine, mine_too));
         }
-        let work =
-            |(share, row, scores, evidence): (_, _, _, _)| self.run(analyser, share, row, scores, evidence);
+        let work = |(share, row, scores, evidence): (_, _, _, _)| {
+            self.run(finders, analyser, (share, row), scores, evidence)
+        };
         let done: Result<(), Error> = on_threads(jobs, work).into_iter().collect();
         done.map(|()| (scores, evidence))
     }
 
     fn run(
         &self,
+        finders: &Finders,
         analyser: &Analyser,
-        texts: &[&str],
-        first_row: usize,
+        (texts, first_row): (&[&str], usize),
         scores: &mut [f64],
         evidence: &mut [u32],
     ) -> Result<(), Error> {
-        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        let (mut finder, mut desk) = (finders.take(), Desk::new(self.weighting.as_ref()));
         let classes = self.classes();
         for (i, text) in texts.iter().enumerate() {
             if let Some(next) = texts.get(i + 1) {
                 prefetch_text(next);
             }
-            analyser.analyse(text, first_row + i, &mut scratch)?;
-            let seen = self.document(&scratch, &mut ids, &mut scores[i * classes..(i + 1) * classes]);
+            let out = &mut scores[i * classes..(i + 1) * classes];
+            let seen = self.document(analyser, (text, first_row + i), &mut finder, &mut desk, out)?;
             evidence[2 * i..2 * i + 2].copy_from_slice(&seen);
         }
+        finders.put(finder);
         Ok(())
     }
 }
 
-at_its_best! {
-    /// Append the number of each known term, and `unknown` for each other; how many are known.
-    ///
-    /// In rounds of 64, so that all the memory a round needs is on its way before any is used.
-    pub(crate) fn find_all(words: &Vocabulary<'_>, terms: &[Term], text: &[u8], unknown: Option<u32>, ids: &mut Vec<u32>) -> u32 {
-        let mut known = 0;
-        let mut buckets = [(0, 0); 64];
-        ids.reserve(terms.len());
-        for round in terms.chunks(buckets.len()) {
-            for (bucket, term) in buckets.iter_mut().zip(round) {
-                *bucket = words.bucket(*term);
-            }
-            for (bucket, term) in buckets.iter().zip(round) {
-                let found = words.find_in(*bucket, *term, text);
-                known += u32::from(found.is_some() && found != unknown);
-                if let Some(id) = found.or(unknown) {
-                    ids.push(id);
-                }
-            }
-        }
-        known
+/// What a thread works with.
+struct Desk {
+    row: Vec<(u32, u32)>, // words and their numbers of occurrences
+    values: Vec<f64>,
+    frequencies: [f64; 64], // what so many occurrences are worth
+}
+
+impl Desk {
+    fn new(weighting: Option<&Weighting<'_>>) -> Self {
+        let frequency = |count| weighting.map_or(0.0, |weighting| weighting.frequency_of(count as u32));
+        Self { row: Vec::new(), values: Vec::new(), frequencies: std::array::from_fn(frequency) }
     }
 }
 
 at_its_best! {
     /// Add the rows of one block of words, in order, each times its value in the document.
-    fn add_weighted(weighting: &Weighting<'_>, weights: &[f64], ids: &[u32], out: &mut [f64]) {
+    fn add_weighted(weighting: &Weighting<'_>, weights: &[f64], desk: &mut Desk, out: &mut [f64]) {
         let classes = out.len();
-        let mut values = Vec::with_capacity(ids.len());
-        let mut sum = 0.0;
-        for run in ids.chunk_by(|a, b| a == b) {
-            let value = weighting.value(run[0], run.len() as u32);
-            prefetch(weights, run[0] as usize * classes);
-            sum += weighting.part(value);
-            values.push((run[0], value));
+        let Desk { row, values, frequencies } = desk;
+        if values.len() < row.len() {
+            values.resize(2 * row.len(), 0.0);
         }
+        let values = &mut values[..row.len()];
+        let frequency = |count: u32| match frequencies.get(count as usize) {
+            Some(frequency) => *frequency,
+            None => weighting.frequency_of(count),
+        };
+        let sum = if weighting.scale.is_empty() || weighting.norm != Norm::L2 {
+            let mut sum = 0.0;
+            for ((id, count), value) in row.iter().zip(values.iter_mut()) {
+                *value = frequency(*count) * weighting.scale_of(*id);
+                sum += weighting.part(*value);
+            }
+            sum
+        } else {
+            let mut sum = 0.0;
+            for (i, value) in values.iter_mut().enumerate() {
+                let soon = row[(i + AHEAD).min(row.len() - 1)].0 as usize;
+                prefetch(weighting.scale, soon);
+                prefetch(weights, soon * classes);
+                let (id, count) = row[i];
+                *value = frequency(count) * weighting.scale[id as usize];
+                sum += *value * *value;
+            }
+            sum
+        };
         let factor = weighting.factor(sum);
-        for (id, value) in values {
-            let (from, value) = (id as usize * classes, value * factor);
-            out.iter_mut().zip(&weights[from..from + classes]).for_each(|(score, weight)| *score += value * weight);
+        match classes {
+            2 => add_rows::<2>(weights, row, values, factor, out),
+            3 => add_rows::<3>(weights, row, values, factor, out),
+            4 => add_rows::<4>(weights, row, values, factor, out),
+            _ => {
+                for ((id, _), value) in row.iter().zip(values) {
+                    let (from, value) = (*id as usize * classes, *value * factor);
+                    out.iter_mut().zip(&weights[from..from + classes]).for_each(|(score, weight)| *score += value * weight);
+                }
+            }
         }
     }
+}
+
+/// How many words ahead their weights are asked for.
+const AHEAD: usize = 24;
+
+/// Add rows of K numbers, each times its value and the factor.
+#[inline(always)]
+fn add_rows<const K: usize>(
+    weights: &[f64],
+    row: &[(u32, u32)],
+    values: &[f64],
+    factor: f64,
+    out: &mut [f64],
+) {
+    let rows = weights.as_chunks::<K>().0;
+    let mut sum = [0.0; K];
+    sum.copy_from_slice(out);
+    for ((id, _), value) in row.iter().zip(values) {
+        let (weights, value) = (&rows[*id as usize], *value * factor);
+        for k in 0..K {
+            sum[k] += value * weights[k];
+        }
+    }
+    out.copy_from_slice(&sum);
 }
 
 at_its_best! {
@@ -432,13 +411,12 @@ at_its_best! {
 }
 
 /// [`add_weighted`] of a table of which some rows have changed.
-fn add_changed(weighting: &Weighting<'_>, changed: &Changed<'_>, ids: &[u32], out: &mut [f64]) {
-    let value = |run: &[u32]| weighting.value(run[0], run.len() as u32);
-    let parts = ids.chunk_by(|a, b| a == b).map(|run| weighting.part(value(run)));
+fn add_changed(weighting: &Weighting<'_>, changed: &Changed<'_>, row: &[(u32, u32)], out: &mut [f64]) {
+    let parts = row.iter().map(|(id, count)| weighting.part(weighting.value(*id, *count)));
     let factor = weighting.factor(parts.fold(0.0, |sum, part| sum + part));
-    for run in ids.chunk_by(|a, b| a == b) {
-        let value = value(run) * factor;
-        out.iter_mut().zip(changed.row(run[0])).for_each(|(score, weight)| *score += value * weight);
+    for (id, count) in row {
+        let value = weighting.value(*id, *count) * factor;
+        out.iter_mut().zip(changed.row(*id)).for_each(|(score, weight)| *score += value * weight);
     }
 }
 

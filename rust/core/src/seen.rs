@@ -41,7 +41,8 @@ impl Count for f64 {
 pub struct Seen {
     sums: Vec<i32>,
     bits: Bits,
-    adds: usize,
+    new: Vec<u32>,  // numbers that had no sum when they came, and room for more
+    arrived: usize, // so many of them
     row: [Vec<u32>; 2],
 }
 
@@ -63,6 +64,11 @@ impl Bits {
 }
 
 impl Seen {
+    /// Whether there is room for the numbers below `end`.
+    pub fn holds(&self, end: usize) -> bool {
+        end <= self.sums.len()
+    }
+
     /// Make room for the numbers below `end`.
     pub fn reserve(&mut self, end: usize) {
         if end > self.sums.len() {
@@ -76,14 +82,14 @@ impl Seen {
 
     /// Add `value` to each of these numbers, which are below the `end` that was reserved.
     pub fn add(&mut self, numbers: &[u32], value: i32) {
-        self.adds += numbers.len();
-        add_all(numbers, value, &mut self.sums, &mut self.bits);
+        self.make_room(numbers.len());
+        self.arrived = add_all(numbers, value, &mut self.sums, &mut self.new, self.arrived);
     }
 
     /// Add 1 to the column of each hash among `size`, or subtract it if `signed` and the hash is negative.
     pub fn add_hashes(&mut self, hashes: &[i32], size: u32, signed: bool) {
-        self.adds += hashes.len();
-        add_all_hashes(hashes, size, signed, &mut self.sums, &mut self.bits);
+        self.make_room(hashes.len());
+        self.arrived = add_all_hashes(hashes, size, signed, &mut self.sums, &mut self.new, self.arrived);
     }
 
     /// Set numbers that have not come yet to these sums.
@@ -104,6 +110,14 @@ impl Seen {
         sums.extend(row.iter().map(|number| T::of(std::mem::take(&mut self.sums[*number as usize]))));
     }
 
+    /// The same as pairs of a number and its sum, which is not negative.
+    pub fn drain(&mut self, row: &mut Vec<(u32, u32)>) {
+        let n = self.row();
+        let Self { row: [numbers, _], sums, .. } = self;
+        let pair = |number: &u32| (*number, std::mem::take(&mut sums[*number as usize]) as u32);
+        row.extend(numbers[..n].iter().map(pair));
+    }
+
     /// The same into memory that has room for just as many.
     pub fn write<T: Count>(&mut self, numbers: &mut [i32], sums: &mut [T]) {
         let n = self.row();
@@ -113,10 +127,19 @@ impl Seen {
         }
     }
 
+    /// Room for so many more new numbers.
+    #[inline]
+    fn make_room(&mut self, more: usize) {
+        if self.new.len() < self.arrived + more {
+            self.new.resize(2 * (self.arrived + more), 0);
+        }
+    }
+
     /// Put the numbers into `row`, in order; how many.
     fn row(&mut self) -> usize {
-        let most = self.adds.min(self.sums.len()) + 64;
-        self.adds = 0;
+        let most = self.arrived.min(self.sums.len()) + 64;
+        set_all(&self.new[..self.arrived], &mut self.bits);
+        self.arrived = 0;
         let [row, upper] = &mut self.row;
         if row.len() < most {
             row.resize(2 * most, 0);
@@ -127,25 +150,45 @@ impl Seen {
 }
 
 at_its_best! {
-    fn add_all(numbers: &[u32], value: i32, sums: &mut [i32], bits: &mut Bits) {
+    /// Add to sums, and write numbers without one to `new[n..]`, which has room: most come again. The new n.
+    fn add_all(numbers: &[u32], value: i32, sums: &mut [i32], new: &mut [u32], n: usize) -> usize {
+        let room = &mut new[n..n + numbers.len()];
+        let mut arrived = 0;
         for number in numbers {
-            sums[*number as usize] += value;
-            bits.set(*number as usize);
+            let sum = &mut sums[*number as usize];
+            room[arrived] = *number;
+            arrived += usize::from(*sum == 0);
+            *sum += value;
         }
+        n + arrived
     }
 }
 
 at_its_best! {
-    fn add_all_hashes(hashes: &[i32], size: u32, signed: bool, sums: &mut [i32], bits: &mut Bits) {
+    /// The same of hashes.
+    fn add_all_hashes(hashes: &[i32], size: u32, signed: bool, sums: &mut [i32], new: &mut [u32], n: usize) -> usize {
         let mask = if size.is_power_of_two() { size - 1 } else { 0 };
+        let room = &mut new[n..n + hashes.len()];
+        let mut arrived = 0;
         for hash in hashes {
             let column = if mask != 0 && *hash != i32::MIN {
                 hash.unsigned_abs() & mask
             } else {
                 murmur::column(*hash, size)
             };
-            sums[column as usize] += if signed { *hash >> 31 | 1 } else { 1 };
-            bits.set(column as usize);
+            let sum = &mut sums[column as usize];
+            room[arrived] = column;
+            arrived += usize::from(*sum == 0);
+            *sum += if signed { *hash >> 31 | 1 } else { 1 };
+        }
+        n + arrived
+    }
+}
+
+at_its_best! {
+    fn set_all(numbers: &[u32], bits: &mut Bits) {
+        for number in numbers {
+            bits.set(*number as usize);
         }
     }
 }

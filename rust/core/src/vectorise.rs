@@ -20,6 +20,9 @@ use crate::threads::{Parts, both, on_threads};
 /// After one document in so many it is foreseen how long rows will be.
 pub(crate) const LOOK: usize = 16;
 
+/// Numbers of character n-grams that are kept for words that may come again: 256 MiB of them.
+pub(crate) const REMEMBERED: usize = 1 << 26;
+
 /// Row boundaries, term numbers and counts.
 pub type CountRows<T> = (Vec<i64>, Vec<i32>, Vec<T>);
 /// Names one behind the other, and where each starts and ends.
@@ -225,7 +228,7 @@ impl<T> Default for Part<T> {
     fn default() -> Self {
         Self {
             lexicon: Lexicon::default(),
-            remembered: Remembered::default(),
+            remembered: Remembered::for_at_most(REMEMBERED),
             seen: Seen::default(),
             ends: Vec::new(),
             ids: Vec::new(),
@@ -237,7 +240,7 @@ impl<T> Default for Part<T> {
 
 impl<T: Count> Part<T> {
     fn add(&mut self, analyser: &Analyser, texts: &[&str], first_row: usize) -> Result<(), Error> {
-        let (joins, in_words) = (analyser.joinable(), analyser.characters_in_words());
+        let (joins, spelling) = (analyser.joinable(), analyser.spelling());
         let before = self.ends.len();
         for (i, text) in texts.iter().enumerate() {
             if i == texts.len() / LOOK + 1 {
@@ -248,11 +251,13 @@ impl<T: Count> Part<T> {
                 prefetch_text(next);
             }
             let row = first_row + i;
-            if let Some(ngrams) = in_words {
+            if let Some(spelling) = spelling {
                 analyser.analyse_words(text, row, &mut self.scratch)?;
-                let numbers = self.remembered.numbers(&self.scratch, ngrams, &mut self.lexicon);
-                self.seen.reserve(self.lexicon.len());
-                self.seen.add(numbers, 1);
+                let Self { scratch, remembered, lexicon, seen, .. } = self;
+                remembered
+                    .read(scratch, spelling, |grams, text, numbers| lexicon.number(grams, text, numbers));
+                seen.reserve(lexicon.len());
+                remembered.once().for_each(|(grams, times)| seen.add(grams, times as i32));
             } else {
                 match joins {
                     Some(_) => analyser.analyse_single(text, row, &mut self.scratch)?,

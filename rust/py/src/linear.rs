@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray
 use pyo3::prelude::*;
 use textodds_core::analyse;
 use textodds_core::rows::rows;
-use textodds_core::score::{self, Changed, Exceptions, More};
+use textodds_core::score::{self, Changed, Exceptions, Finders, More};
 use textodds_core::tfidf::Norm;
 use textodds_core::vocabulary::Vocabulary;
 use textodds_core::weigh::{Frequency, Weighting};
@@ -36,6 +36,7 @@ pub struct Linear {
     presence: bool,
     replaces: bool,
     weighting: Option<WeightingArrays>,
+    finders: Arc<Finders>,
 }
 
 type WordArrays = (Py<PyArray1<u64>>, Py<PyArray1<u8>>, Py<PyArray1<u32>>);
@@ -230,6 +231,7 @@ impl Linear {
             presence,
             replaces,
             weighting,
+            finders: Arc::default(),
         };
         linear.model(&linear.borrow(py))?.checked().map_err(raised)?; // once, not at every call
         Ok(linear)
@@ -264,6 +266,7 @@ impl Linear {
                 .weighting
                 .as_ref()
                 .map(|(tf, scale, norm, blocks)| (*tf, scale.clone_ref(py), *norm, *blocks)),
+            finders: self.finders.clone(), // of the same words
         };
         let borrowed = linear.borrow(py);
         linear.model(&borrowed)?; // whose own words were checked
@@ -280,7 +283,7 @@ impl Linear {
         let borrowed = self.borrow(py);
         let model = self.model(&borrowed)?;
         let (scores, evidence) =
-            py.detach(|| model.score(&self.analyser, &texts, threads)).map_err(raised)?;
+            py.detach(|| model.score_with(&self.finders, &self.analyser, &texts, threads)).map_err(raised)?;
         let shape = [texts.len(), model.classes()];
         let scores = PyArray1::from_vec(py, scores).reshape(shape)?;
         let evidence = PyArray1::from_vec(py, evidence).reshape([texts.len(), 2])?;
@@ -294,7 +297,7 @@ impl Linear {
         let held = one_text(text)?;
         let borrowed = self.borrow(py);
         let model = self.model(&borrowed)?;
-        let score = || model.score(&self.analyser, &[&*held], 1);
+        let score = || model.score_with(&self.finders, &self.analyser, &[&*held], 1);
         let (scores, evidence) =
             if held.len() < BRIEF { score() } else { py.detach(score) }.map_err(raised)?;
         Ok((scores, evidence[0]))
