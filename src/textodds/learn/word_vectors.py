@@ -11,7 +11,7 @@ from textodds.learn.forms.linear import LinearModel, Weights
 from textodds.stats.compressed_rows import CompressedRows, beside, of_dense
 
 SIZE = 100
-"""Numbers of a word's vector. On AG News and 20 Newsgroups 300 were no better, and for eight labels a class worse."""
+"""Numbers of a word's vector: on AG News and 20 Newsgroups 300 were no better, with few labels worse."""
 
 BEYOND, PASSES = 10, 3
 """Directions that are sought beside, and passes to and fro, so that the wanted ones are found well."""
@@ -23,27 +23,28 @@ class Neighbours:
 
     Model
     -----
-    Softmax regression of texts x has weights :math:`w_k` with a Gaussian prior. Here the prior knows which words are
-    alike: with E (V, D) the vectors of words,
+    Softmax regression of texts x has weights :math:`w_k` with a Gaussian prior. Here the prior knows which
+    words are alike: with E (V, D) the vectors of words,
 
-    .. math:: w_k = u_k + \tfrac{s}{r} E\, a_k, \qquad u_k \sim N(0, C I),\quad a_k \sim N(0, C I)      \tag{1}
+    .. math::
+        w_k = u_k + \tfrac{s}{r} E\, a_k, \qquad u_k \sim N(0, C I),\quad a_k \sim N(0, C I)  \tag{1}
 
     so that :math:`\operatorname{cov} w_k = C (I + \tfrac{s^2}{r^2} E E^\top)`. The posterior mode is that of
     softmax regression of the rows
 
-    .. math:: [\,x,\; s\,(E^\top x - m) / r\,]                                                        \tag{2}
+    .. math:: [\,x,\; s\,(E^\top x - m) / r\,]                                         \tag{2}
 
-    m being the mean of :math:`E^\top x` over all texts and :math:`r^2` their mean squared distance to it. What is found
-    folds into one weight a word (1) and an intercept :math:`b_k - \tfrac{s}{r} m^\top a_k`: words of which no labelled text
-    tells have weights too.
+    m being the mean of :math:`E^\top x` over all texts and :math:`r^2` their mean squared distance to it.
+    What is found folds into one weight a word, by (1), and an intercept
+    :math:`b_k - \tfrac{s}{r} m^\top a_k`: words that no labelled text has get weights too.
 
-    The vectors are those of latent semantic analysis: with :math:`X \approx P S Q^\top` the truncated singular value
-    decomposition of the tf-idf rows of all texts, labelled or not, :math:`E = Q S^{1/2}`.
+    The vectors are those of latent semantic analysis: with :math:`X \approx P S Q^\top` the truncated
+    singular value decomposition of the tf-idf rows of all texts, labelled or not, :math:`E = Q S^{1/2}`.
 
     References
     ----------
-    Deerwester et al. (1990), *Indexing by latent semantic analysis*. Halko, Martinsson and Tropp (2011), *Finding
-    structure with randomness*, algorithm 4.4, for the decomposition.
+    Deerwester et al. (1990), *Indexing by latent semantic analysis*. Halko, Martinsson and Tropp (2011),
+    *Finding structure with randomness*, algorithm 4.4, for the decomposition.
     """
 
     vectors: Floats  # (W, D) of some features

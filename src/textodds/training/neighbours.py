@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from textodds.data import Batch
-from textodds.errors import InputError
 from textodds.learn.arrays import Floats
 from textodds.learn.design import LabelledRows, Plain
 from textodds.learn.recipe import Recipe
@@ -29,8 +28,8 @@ NO_LABEL = ""
 """Stands for the label of an unlabelled text; no label is empty."""
 
 STRENGTHS = (1.0, 2.0, 0.5, 0.0)
-"""Of the prior, the first unless another is clearly better on held-out texts: at 1 what a text says by its neighbours
-is as long as what it says itself."""
+"""Of the prior, the first unless another is clearly better on held-out texts: at 1 what a text says by its
+neighbours is as long as what it says itself."""
 
 USUAL = "characters"
 """Features where none are named: words, pairs, and runs of letters, of which words alone have neighbours."""
@@ -127,7 +126,7 @@ def _are_words(vocabulary: Vocabulary) -> np.ndarray[tuple[int], np.dtype[np.boo
 def _chosen(
     learner: SoftmaxLearner, data: LabelledRows, neighbours: Neighbours
 ) -> tuple[float, HeldOutScores | None, tuple[tuple[float, float], ...]]:
-    """The strength of the prior by which held-out texts are most likely, what is said of them, and all losses."""
+    """The strength by which held-out texts are most likely, what is said of them, and all losses."""
     best, least, kept = STRENGTHS[0], None, None
     tried = []
     for strength in STRENGTHS:
@@ -140,10 +139,3 @@ def _chosen(
         if least is None or is_clearly_less(losses, least):
             best, least, kept = strength, losses, path.held
     return best, kept, tuple(tried)
-
-
-def must_take(learner: object) -> SoftmaxLearner:
-    """Softmax regression, which is what has neighbours, without a published method."""
-    if not isinstance(learner, SoftmaxLearner) or learner.descent is not None:
-        raise InputError("only softmax regression has neighbours of words", hint="use `--learner softmax`")
-    return learner
