@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from textodds.cli import model_files
 from textodds.cli.commands import command, option
 from textodds.cli.options import model_argument, running_options
@@ -15,6 +17,7 @@ from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 OUTPUT = "The file to write; its ending sets the format."
+DATABASE = "The database that an SQL file is for: duckdb, sqlite or postgres."
 PICKLES = (".pkl", ".pickle", ".joblib")
 
 
@@ -24,6 +27,7 @@ PICKLES = (".pkl", ".pickle", ".joblib")
         "textodds export mail.textodds -o mail.onnx",
         "textodds export mail.textodds -o mail.html",
         "textodds export mail.textodds -o mail.py",
+        "textodds export mail.textodds --sql sqlite -o mail.sql",
     ],
 )
 @model_argument()
@@ -35,19 +39,23 @@ PICKLES = (".pkl", ".pickle", ".joblib")
     writes="exported file",
     help=OUTPUT,
 )
+@option(
+    "Output", "--sql", metavar="DATABASE", type=click.Choice(["duckdb", "sqlite", "postgres"]), help=DATABASE
+)
 @running_options(json="Print what was written as one JSON object.", threads=False)
-def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
+def export(model: str, output: str, sql: str | None, as_json_: bool, quiet: bool) -> None:
     """Export a model to another format.
 
     `*.html` is a page that runs the model without a server or network: a box to type in, the answer, and why.
     `*.py` predicts with Python's standard library alone; `*.c` is one file of C99 without dependencies.
+    `*.sql` makes tables and views that score a table of texts, in the database of `--sql`.
     `*.onnx` maps word counts (input `rows`, in the order of the words in the file's metadata) to
     `label` (of several labels a text to `labels`, 1 where one is given) and `probabilities`; it does not
     include tokenisation, and needs `pip install 'textodds[onnx]'`.
     """
     path = Path(output)
     _must_not_be_pickle(path, model)
-    target = target_of(path)
+    target = target_of(path, sql)
     opened = load(model)
     if not isinstance(opened, TextModel | MultiLabelModel):
         raise Unsupported("models of tables cannot be exported", hint="export a model of texts")
