@@ -9,6 +9,7 @@ mod counter;
 mod dual;
 mod errors;
 mod gather;
+mod json;
 mod left_out;
 mod linear;
 mod reader;
@@ -40,6 +41,8 @@ mod _kernels {
     };
     #[pymodule_export]
     use super::gather::{Gathered, Gatherer, bucket_rows};
+    #[pymodule_export]
+    use super::json::JsonLines;
     #[pymodule_export]
     use super::left_out::left_out;
     #[pymodule_export]

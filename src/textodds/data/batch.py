@@ -97,13 +97,7 @@ class Batch:
             raise NoData(
                 f"there are {'texts' if len(self.columns) == 1 and is_of_texts else 'rows'} but no labels"
             )
-        if isinstance(labels, list):
-            return labels
-        if hasattr(labels, "to_list"):
-            return list(labels.to_list())
-        import pyarrow
-
-        return [str(label) for label in pyarrow.array(labels).to_pylist()]
+        return _listed(labels)
 
     def relabelled(self, name_of: Callable[[str], str]) -> Batch:
         """The same rows, each label by the name that ``name_of`` has for it."""
@@ -121,6 +115,27 @@ class Batch:
         columns = {name: _values_at(values, numbers) for name, values in self.columns.items()}
         labels = None if self.labels is None else taken(self.labels, numbers)
         return Batch(columns, labels, None if self.weights is None else self.weights[numbers])
+
+    def inserted(self, before: Sequence[int], other: Batch) -> Batch:
+        """The rows with those of ``other`` among them, so many ``before`` each; of texts.
+
+        >>> Batch(["a", "c"], ["x", "z"]).inserted([1, 2], Batch(["b", "d"], ["y", "y"])).label_list()
+        ['x', 'y', 'z', 'y']
+        """
+
+        def column(mine: Texts, theirs: Texts) -> list[str]:
+            listed, rows = _listed(mine), list[str]()
+            for start, stop, value in zip([0, *before], before, _listed(theirs), strict=False):
+                rows += [*listed[start:stop], value]
+            return rows + listed[before[-1] :]
+
+        columns = {name: column(texts, other.columns[name]) for name, texts in self.columns.items()}
+        labels = weights = None
+        if self.labels is not None and other.labels is not None:
+            labels = column(self.labels, other.labels)
+        if self.weights is not None and other.weights is not None:
+            weights = np.insert(self.weights, before, other.weights)
+        return Batch(columns, labels, weights)
 
     def parts(self, most: int) -> Iterator[Batch]:
         """The rows in their order, at most so many at once."""
@@ -154,6 +169,17 @@ def as_fields(columns: Sequence[Sequence[str]], separator: str = BETWEEN_FIELDS)
     if separator == BETWEEN_FIELDS:
         columns = [[text.replace(separator, " ") for text in column] for column in columns]
     return [separator.join(row) for row in zip(*columns, strict=True)]
+
+
+def _listed(texts: Texts) -> list[str]:
+    """Strings as a list of Python's."""
+    if isinstance(texts, list):
+        return texts
+    if hasattr(texts, "to_list"):
+        return list(texts.to_list())
+    import pyarrow
+
+    return [str(text) for text in pyarrow.array(texts).to_pylist()]
 
 
 def _values_at(values: Any, rows: list[int]) -> Any:
