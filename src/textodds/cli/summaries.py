@@ -464,3 +464,16 @@ def column_lines(model: TableModel) -> list[str]:
         [one_line(choice.column), choice.conditional, faint(choice.why)] for choice in model.recipe.choices
     ]
     return table(("column", "taken for", "because"), rows, left=3)
+
+
+def unlabelled_lines(found: dict[str, Any], neighbours: dict[str, Any] | None) -> Iterator[str]:
+    """What was learned from texts without labels, and what else was tried."""
+    about = f"{weight(found['documents'])} unlabelled texts of {found['source']}"
+    if neighbours is not None:
+        strength = f"a prior of strength {neighbours['strength']:g}"
+        yield f"  {about}: {neighbours['words']:,} words with {neighbours['size']} numbers each, {strength}"
+    else:
+        settled = "settled after" if found["converged"] else "had not settled after"
+        yield f"  {about} with estimated labels: EM {settled} {found['iterations']} steps"
+    for name, loss in found["tried"] if len(found.get("tried", ())) > 1 else ():
+        yield faint(f"  tried {name}: held-out log-loss {loss:.4f}")
