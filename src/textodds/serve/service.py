@@ -13,6 +13,7 @@ from typing import ParamSpec, TypeVar
 from textodds.serve import problems
 from textodds.serve.audit import Audit
 from textodds.serve.bodies import Bodies
+from textodds.serve.comparison import Comparison
 from textodds.serve.first_look import Examples
 from textodds.serve.fold import Base, ServedModel, open_model
 from textodds.serve.journal import Journal
@@ -67,6 +68,7 @@ class Service:
         self._sweeping: asyncio.Task[None] | None = None
         self.uploads = Uploads()
         self.examples = Examples(settings, base.model)
+        self.comparison = Comparison(settings.compare, base)
         self.bodies = Bodies(BODIES * settings.body)
         self.metrics = Metrics(self)
         self.is_stopping = False
