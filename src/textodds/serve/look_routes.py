@@ -35,7 +35,7 @@ async def copies(service: Service, call: Call) -> CopiesAnswer:
     return await service.at_length(copies_needed, await service.serving(), request)
 
 
-@endpoint("GET", "/v1/compare")
+@endpoint("GET", "/v1/compare", may_be_unsupported=True)
 async def compare(service: Service, call: Call) -> CompareAnswer:
     """How the served model differs from that of `--compare`."""
     return await service.at_length(service.comparison.difference, await service.serving())
