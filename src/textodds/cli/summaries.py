@@ -21,7 +21,7 @@ from textodds.cli.output import (
     width,
 )
 from textodds.judge.baseline import accuracy_sentence
-from textodds.learn.held_out import FEWEST
+from textodds.learn.held_out import FEWEST, FEWEST_TO_CHOOSE
 from textodds.model.explain import visible
 
 if TYPE_CHECKING:
@@ -245,8 +245,10 @@ def held_out_lines(left_out: Any, noun: str = "texts") -> Iterator[str]:
 
 def why_not_chosen(n: int) -> str:
     """Why no learner was chosen from so many texts, and which was taken."""
-    if n < FEWEST:
-        return f"the default learner: model selection needs {FEWEST} texts, got {counted(n, 'text')}"
+    if n < FEWEST_TO_CHOOSE:
+        return (
+            f"the default learner: model selection needs {FEWEST_TO_CHOOSE} texts, got {counted(n, 'text')}"
+        )
     return "the default learner: too few classes have texts to hold out for model selection"
 
 

@@ -167,7 +167,7 @@ def train(
         (`TextModel.familiarity`).
     calibrate : bool, default True
         Whether to calibrate probabilities on left-out documents, and to store the quality on
-        them; of naive Bayes, with 100 texts or more.
+        them; of naive Bayes with 100 texts or more, of softmax with 16.
     textbook : bool, default False
         Do not tune or calibrate, so that probabilities can be checked by hand: smoothing 1, priors by
         maximum likelihood, words as they are counted, Gaussian numbers. Softmax has the penalty C = 1.
