@@ -1,7 +1,7 @@
 """The model file: safetensors, memory-mapped, checked before use, written whole or not at all.
 
 Layout, format 3; format 1 had no weighting, format 2 no quadratic models and no tables. The free-text
-header holds one entry ``textodds``, a JSON object: format version, form (linear, quadratic or table),
+header holds one entry ``textodds``, a JSON object: format version, form (linear, quadratic, factored, table),
 classes, recipe (text settings, selection, unknown words, learner, weighting) and what is known of the data.
 The tensors are the arrays of `Vocabulary`, `LinearModel` and `Tally` under the names below. Nothing
 in the file is code, and opening it reads the header and maps the rest.

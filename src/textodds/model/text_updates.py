@@ -24,12 +24,13 @@ from textodds.stats.sample import Example
 from textodds.stats.tally import Tally, checked_threads
 
 if TYPE_CHECKING:
+    from textodds.learn.forms.factored import FactoredModel
     from textodds.learn.forms.linear import LinearModel
     from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.model.text_model import TextModel
     from textodds.text import Vocabulary
 
-    Form: TypeAlias = LinearModel | QuadraticModel
+    Form: TypeAlias = LinearModel | QuadraticModel | FactoredModel
 
 
 class TextReading(DensityModel[Tally, Corpus, Example]):
@@ -174,6 +175,11 @@ class TextUpdates(TextReading):
             raise Unsupported(
                 "a model that comes from fastText has neither documents nor counts, and cannot be updated",
                 hint="train on the data instead: `textodds train DATA -o MODEL`",
+            )
+        if "neighbours" in self.info:
+            raise Unsupported(
+                "a model whose words learned from unlabelled texts cannot be updated without these texts",
+                hint="train it again on all texts: `textodds train DATA --unlabelled TEXTS`",
             )
         if entry.needs_documents:
             raise Unsupported(f"a model of {entry.name} without its documents cannot be updated", hint=again)
