@@ -288,6 +288,17 @@ def test_where_labels_are_few_nothing_is_said_and_later_there_is_a_curve(client)
     assert low < found["accuracy"]["accuracy"] < high
 
 
+def test_texts_that_are_nearly_the_same_do_not_make_it_look_better(client):
+    rows = [(label, f"{text} and {text[::-1]} {at}") for at, (label, text) in enumerate(mail(12, seed=6))]
+    copies = [(label, f"{text} {mark}") for label, text in rows for mark in ("one", "two", "three")]
+    truth = {text: label for label, text in copies}
+    send(client, "text\n" + "".join(f"{text}\n" for _, text in copies))
+    while (shown := ask(client, "next", order="random")["text"]) is not None:
+        ask(client, "label", id=shown["id"], label=truth[shown["text"]], alike=True)
+    assert state(client)["labelled"] == 36
+    assert client.get("/v1/labelling/progress").json()["labels"] < 36
+
+
 def test_a_point_of_the_curve_is_measured_once():
     labelled = [(text, label) for label, text in mail(40, seed=4)]
     recipe, curve = recipe_of(MultinomialLearner(alpha=SMOOTHING)), Curve()

@@ -65,7 +65,7 @@ def exported(client):
 
 
 def test_from_nothing_to_a_model_with_honest_uncertainty(visit, new, client_of):
-    page = visit(new)
+    page = visit(new, "")
     expect(page.get_by_text("This model has learned nothing yet")).to_be_visible()  # it begins with labelling
     begin(page)
     expect(page.locator("#label-count")).to_have_text("0 labels · 40 left")
@@ -116,7 +116,7 @@ def test_undo_takes_back_the_last_act_and_nothing_else(visit, service, client):
 
 
 def test_a_page_that_is_loaded_again_goes_on_where_it_was(visit, new):
-    page = visit(new)
+    page = visit(new, "")
     begin(page)
     label_some(page, 3)
     text = current(page)
@@ -132,7 +132,7 @@ def test_a_service_that_is_killed_loses_no_label(visit, serve, tmp_path, client_
     visit.allow("ERR_CONNECTION", "ERR_EMPTY_RESPONSE")
     options = ("--new", "--classes", "ham,spam,work")
     service = serve(*options, path=tmp_path / "new.textodds")
-    page = visit(service)
+    page = visit(service, "")
     begin(page)
     texts = label_some(page, 4)
     text = current(page)
@@ -174,7 +174,7 @@ def test_keys_do_nothing_in_fields_and_elsewhere(visit, service, client):
 
 def test_classes_are_added_before_and_while_labelling(visit, serve, tmp_path, client_of):
     service = serve("--new", path=tmp_path / "new.textodds")
-    page = visit(service)
+    page = visit(service, "")
     page.get_by_label("A class", exact=True).fill("news")
     page.get_by_role("button", name="Add a class").click()
     expect(page.locator(".pill")).to_have_text(["news"])
@@ -191,7 +191,7 @@ def test_classes_are_added_before_and_while_labelling(visit, serve, tmp_path, cl
 
 
 def test_texts_are_found_by_search_and_labelled(visit, new, client_of):
-    page = visit(new)
+    page = visit(new, "")
     begin(page)
     page.get_by_text("Search the texts").click()
     page.get_by_label("Search", exact=True).fill("prize win")
@@ -208,7 +208,7 @@ def test_texts_are_found_by_search_and_labelled(visit, new, client_of):
 
 def test_nearly_identical_texts_are_labelled_at_once_unless_that_is_turned_off(visit, new, client_of):
     long = "please send the minutes of the meeting and the budget to the office today"
-    page = visit(new)
+    page = visit(new, "")
     begin(page, content=f"text\n{long}\n{long} ok\n{long}!\n")
     expect(page.get_by_label("Label 2 texts that are nearly the same, too")).to_be_checked()
     page.keyboard.press("3")
@@ -222,7 +222,7 @@ def test_nearly_identical_texts_are_labelled_at_once_unless_that_is_turned_off(v
 
 
 def test_history_has_edit_and_goes_back_and_labels_are_downloaded(visit, new, client_of):
-    page = visit(new)
+    page = visit(new, "")
     begin(page)
     texts = label_some(page, 5)
     page.get_by_text("History", exact=True).click()
@@ -240,7 +240,7 @@ def test_history_has_edit_and_goes_back_and_labels_are_downloaded(visit, new, cl
 
 
 def test_precision_is_checked_with_yes_and_no(visit, new, client_of):
-    page = visit(new)
+    page = visit(new, "")
     begin(page)
     label_some(page, 12)
     page.get_by_role("button", name="Check the precision of spam").click()
@@ -258,7 +258,7 @@ def test_precision_is_checked_with_yes_and_no(visit, new, client_of):
 def test_two_people_at_once_and_where_they_disagree(visit, new, client_of):
     pages = {}
     for name in ("Ann", "Bob"):
-        pages[name] = visit(new)
+        pages[name] = visit(new, "")
         pages[name].get_by_label("Your name").fill(name)
         pages[name].get_by_label("Your name").press("Enter")
         if name == "Ann":
@@ -286,7 +286,7 @@ def test_two_people_at_once_and_where_they_disagree(visit, new, client_of):
 
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}])
 def test_on_a_phone_the_text_the_keys_and_the_progress_fit(visit, new, options):
-    page = visit(new, viewport={"width": 360, "height": 740}, **options)
+    page = visit(new, "", viewport={"width": 360, "height": 740}, **options)
     begin(page)
     label_some(page, 2)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360

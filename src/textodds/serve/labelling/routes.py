@@ -327,7 +327,7 @@ async def progress(service: Service, call: Call) -> messages.ProgressAnswer:
         return messages.ProgressAnswer(
             labels=labels, accuracy=None, too_few=why, checks=checks, version=serving.version
         )
-    labelled = await service.aside(_labelled, service.journal)
+    labelled = await service.aside(_labelled, service.journal, desk)
     points = await service.at_length(desk.curve.of, labelled, _model(serving).recipe)
     why_none = why_not([each for _, each in labelled])
     shown = [_point(each) for each in points]
@@ -341,10 +341,17 @@ async def progress(service: Service, call: Call) -> messages.ProgressAnswer:
     )
 
 
-def _labelled(journal: Journal) -> Labelled:
-    """The documents of a new model: all that the journal has learned, in order."""
-    entries = journal.standing_at(journal.last)
-    return [(entry.text, entry.label) for entry in entries if entry.sign > 0 and entry.text is not None]
+def _labelled(journal: Journal, desk: Desk) -> Labelled:
+    """The documents of a new model in order, but of texts that are nearly the same only the first.
+
+    One of them would be judged by a model that has learned the other.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for entry in journal.standing_at(journal.last):
+        if entry.sign > 0 and entry.text is not None:
+            here = desk.pool.texts.get(entry.id)
+            found.setdefault(entry.id if here is None else here.kin, (entry.text, entry.label))
+    return list(found.values())
 
 
 def _point(found: Measured) -> messages.CurvePoint:

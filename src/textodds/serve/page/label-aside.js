@@ -30,7 +30,7 @@ function worth() {
   if (accuracy) {
     parts.push(h("p", h("b.large", percent(accuracy.accuracy)), " right"),
       h("p", `Probably between ${percent(accuracy.interval[0])} and ${percent(accuracy.interval[1])}.`),
-      soft(`Each of the ${count(accuracy.labels)} texts is judged by the model of the others (95 % interval). Always saying the largest class is right ${percent(accuracy.largest_class)} of the time.`));
+      soft(`Each of ${count(accuracy.labels)} different texts is judged by the model of the others (95 % interval). Always saying the largest class is right ${percent(accuracy.largest_class)} of the time.`));
   } else {
     parts.push(h("p", h("b", isNew ? "Too few to say" : "Not measured here")), soft(`${upper(why ?? "no label yet")}.`));
   }
