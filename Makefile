@@ -21,7 +21,7 @@ FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 
-.PHONY: demo check test docs wheels lint rust-test room-test python-test test-long test-spark fuzz bench bench-accuracy bench-serve bench-spark clean
+.PHONY: demo check test docs wheels lint rust-test room-test python-test test-long test-spark fuzz bench bench-quick bench-accuracy bench-serve bench-spark clean
 
 demo: $(VENV)/installed
 	@$(BIN)/textodds demo
@@ -132,6 +132,11 @@ bench: $(VENV)/ready
 	-$(BIN)/python -m pip install --quiet vowpalwabbit
 	-$(BIN)/python -m pip install --quiet liblinear-official
 	$(BIN)/python benchmarks/run.py
+
+# Every path against its peer in little, in less than ten minutes: to judge a change; writes to a temporary folder.
+bench-quick: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet psutil
+	$(BIN)/python benchmarks/run.py --quick
 
 # What `train` chooses by itself against tuned peers, whose results are kept in benchmarks/results/best-peers.json.
 bench-accuracy: $(VENV)/ready

@@ -14,6 +14,7 @@ from cases.memory import memory
 from cases.optimum import optimum
 from cases.prediction import predict, predict_one
 from cases.processes import fresh_process, open_model
+from cases.ratios import ratios
 from cases.serve import requests_per_second
 from cases.serve_corrections import corrections
 from cases.serve_latency import latency
@@ -27,6 +28,7 @@ from cases.vectorisers import vectorisers
 from result import Result
 
 CASES: dict[str, Callable[[Bench], Result]] = {
+    "ratios": ratios,
     "train-memory": train_memory,
     "train-csv": train_csv,
     "predict": predict,

@@ -44,6 +44,20 @@ def test_the_ending_sets_the_format(model, capsys, output, named):
     assert capsys.readouterr().err.startswith(f"wrote {output}: from texts to probabilities of 2 classes, ")
 
 
+def test_a_database_is_named_for_sql_and_for_nothing_else(model, capsys):
+    assert main(["export", "mail.textodds", "-o", "mail.sql", "--sql", "sqlite"]) == 0
+    assert (
+        Path("mail.sql")
+        .read_text(encoding="utf-8")
+        .startswith("-- A text classifier by textodds, for SQLite")
+    )
+    assert main(["export", "mail.textodds", "-o", "mail.sql"]) == 2
+    assert main(["export", "mail.textodds", "-o", "mail.c", "--sql", "sqlite"]) == 2
+    err = capsys.readouterr().err
+    assert "hint: name yours: --sql duckdb, sqlite, postgres" in err
+    assert "error: `--sql` writes SQL, and `mail.c` is another format" in err
+
+
 def test_quiet_says_nothing(model, capsys):
     assert main(["export", "mail.textodds", "-o", "mail.onnx", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")

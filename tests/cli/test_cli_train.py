@@ -35,7 +35,7 @@ def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
           ham        3   50.0%
           spam       3   50.0%
 
-        multinomial: the default learner: model selection needs 100 texts, got 6 texts
+        multinomial: the default learner: model selection needs 16 texts, got 6 texts
         not calibrated: that takes 100 texts, and 6 can be left out
         not measured: give held-out texts (`--test DATA`), or at least 100 to learn from
         warning: 2 classes have fewer than 10 texts to learn from: `ham` (3), `spam` (3)

@@ -46,7 +46,7 @@ def test_such_a_model_says_why_it_cannot_learn(more, capsys):
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["--learner", "softmax"], "softmax does not learn from unlabelled texts"),
+        (["--learner", "bernoulli"], "bernoulli does not learn from unlabelled texts"),
         (["--typical"], "`typical` cannot be combined with `unlabelled`"),
         (
             ["--learner", "semisupervised:weight=2"],

@@ -257,7 +257,7 @@ def test_what_comes_beside_the_table_must_pair_up_with_it():
         ([1, 2], "a list of 2 rows holds int objects, not rows of a table"),
         ({"a": "xyz"}, "column `a` is a str, not a list of values"),
         ({"a": 3}, "column `a` is an int, not a list of values"),
-        ({"a": np.ones((2, 2))}, r"column `a` is an array of shape \(2, 2\)"),
+        ({"a": np.ones((2, 2, 2))}, r"column `a` is an array of shape \(2, 2, 2\)"),
         ({"a": [1, 2], "b": [1]}, "column `b` has 1 rows, and `a` 2"),
         (5, "cannot read a table from an int"),
         (b"bytes", "cannot read a table from a bytes"),

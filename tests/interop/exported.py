@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
+import csv
 import importlib.util
+import io
 import itertools
 import json
 import os
 import random
 import shutil
+import sqlite3
 import struct
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
+import duckdb
 import numpy as np
+import pyarrow
 import pytest
 from interop_cases import LEARNERS, SETTINGS, documents
 
@@ -23,6 +29,7 @@ from label_texts import label_texts
 from textodds.interop.portable.plain_model import as_json, plain_model
 from textodds.interop.portable.to_c import to_c
 from textodds.interop.portable.to_python import runtime, to_python
+from textodds.interop.portable.to_sql import to_sql
 from unicode_texts import AWKWARD
 
 TEXTS = {name: settings for name, settings in SETTINGS.items() if "hash_bits" not in settings}
@@ -174,3 +181,111 @@ def by_c(asked: Asked):
             yield [list(names[given.astype(bool)]) for given in found["given"]], found["p"].reshape(-1, K)
         else:
             yield list(names[found["best"]]), found["p"].reshape(-1, K)
+
+
+def predictions(run, name: str, texts: list[str], several: bool, classes: list[str]):
+    """Labels and probabilities that the views give; ``run`` sends a query with its values."""
+    found = run(f"SELECT id, class, probability FROM {name}_probabilities ORDER BY id, class")
+    p = np.array([row[2] for row in found], dtype=float).reshape(len(texts), len(classes))
+    given = run(f"SELECT id, label FROM {name}_predictions ORDER BY id, probability DESC")
+    if not several:
+        assert [row[0] for row in given] == list(range(len(texts)))
+        return [row[1] for row in given], p
+    labels: list[list[str]] = [[] for _ in texts]
+    for number, label in given:
+        labels[number].append(label)
+    return labels, p
+
+
+def by_sqlite(asked: Asked):
+    """Labels and probabilities by SQLite."""
+    for model, texts in asked:
+        connection = sqlite3.connect(":memory:")
+        connection.executescript(sql_of(model, "sqlite"))
+        connection.executemany("INSERT INTO mail_texts VALUES (?, ?)", list(enumerate(texts)))
+        run = lambda query: connection.execute(query).fetchall()  # noqa: B023, E731
+        yield predictions(run, "mail", texts, hasattr(model, "thresholds"), model.class_names)
+        connection.close()
+
+
+def by_duckdb(asked: Asked):
+    """Labels and probabilities by DuckDB."""
+    for model, texts in asked:
+        connection = duckdb.connect()
+        connection.execute(sql_of(model, "duckdb"))
+        frame = pyarrow.table({"id": list(range(len(texts))), "text": pyarrow.array(texts, pyarrow.string())})
+        connection.register("given", frame)
+        connection.execute("INSERT INTO mail_texts SELECT id, text FROM given")
+        run = lambda query: connection.execute(query).fetchall()  # noqa: B023, E731
+        yield predictions(run, "mail", texts, hasattr(model, "thresholds"), model.class_names)
+        connection.close()
+
+
+def sql_of(model, database: str) -> str:
+    """A model as SQL, its tables beginning with `mail`."""
+    with tempfile.TemporaryDirectory() as folder:
+        to_sql(model, Path(folder) / "mail.sql", database)
+        return (Path(folder) / "mail.sql").read_text(encoding="utf-8")
+
+
+class Postgres:
+    """A server of its own in a folder of its own, asked through `psql`."""
+
+    def __init__(self) -> None:
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        self.programs = found[-1].parent if found else Path(needed("initdb")).parent
+        self.folder = tempfile.mkdtemp(prefix="textodds-pg-")
+        if os.getuid() == 0:  # the server refuses to run as root
+            shutil.chown(self.folder, "postgres", "postgres")
+        self._must("initdb", "-D", f"{self.folder}/data", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
+        options = f"-k {self.folder} -h '' -F"
+        self._must(
+            "pg_ctl", "-D", f"{self.folder}/data", "-o", options, "-l", f"{self.folder}/log", "-w", "start"
+        )
+        atexit.register(self.stop)
+
+    def _must(self, program: str, *arguments: str, content: str = "") -> str:
+        user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        command = [*user, str(self.programs / program), *arguments]
+        output = Path(f"{self.folder}-{program}.out")
+        with output.open("w+", encoding="utf-8") as file:  # a server that stays would hold a pipe open
+            done = subprocess.run(
+                command, input=content, text=True, stdout=file, stderr=subprocess.STDOUT, cwd="/", check=False
+            )
+            file.seek(0)
+            said = file.read()
+        output.unlink()
+        assert done.returncode == 0, said[-3000:]
+        return said
+
+    def run(self, sql: str) -> str:
+        """What the database says, comma-separated where rows are copied."""
+        where = ("-h", self.folder, "-d", "postgres", "-X", "-q", "-v", "ON_ERROR_STOP=1")
+        return self._must("psql", *where, content=sql)
+
+    def query(self, sql: str):
+        """Rows of a query, as text but for the first column."""
+        rows = csv.reader(io.StringIO(self.run(f"COPY ({sql}) TO STDOUT WITH CSV;"), newline=""))
+        return [(int(row[0]), *row[1:]) for row in rows]
+
+    def stop(self) -> None:
+        """End the server, and forget it."""
+        self._must("pg_ctl", "-D", f"{self.folder}/data", "-m", "immediate", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@cache
+def postgres() -> Postgres:
+    """A server for all tests of a process."""
+    return Postgres()
+
+
+def by_postgres(asked: Asked):
+    """Labels and probabilities by PostgreSQL."""
+    server = postgres()
+    for model, texts in asked:
+        quoted = ["'" + text.replace("'", "''") + "'" for text in texts]
+        rows = ", ".join(f"({number}, {text})" for number, text in enumerate(quoted))
+        server.run("DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public;")
+        server.run(sql_of(model, "postgres") + f"INSERT INTO mail_texts VALUES {rows}; ANALYZE;")
+        yield predictions(server.query, "mail", texts, hasattr(model, "thresholds"), model.class_names)

@@ -20,13 +20,14 @@ WORDS = sorted({word for text in TEXTS for word in text.replace(",", "").replace
 
 
 def calibrated(slope):
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial")
     model.calibration = Calibration(np.array([slope]), np.array([0.3, -0.5, 0.2]))
     return model
 
 
 MODELS = {
-    "multinomial": textodds.train(TEXTS, LABELS),
+    "multinomial": textodds.train(TEXTS, LABELS, learner="multinomial"),
+    "chosen": textodds.train(TEXTS, LABELS),
     "binary": textodds.train(TEXTS, LABELS, learner=MultinomialLearner(binary=True)),
     "bernoulli": textodds.train(TEXTS, LABELS, learner=BernoulliLearner()),
     "complement": textodds.train(TEXTS, LABELS, learner=ComplementLearner(norm=True)),

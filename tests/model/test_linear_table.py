@@ -124,7 +124,7 @@ def test_another_prior_shifts_the_log_odds_by_its_own():
     np.testing.assert_allclose(np.diff(told) - np.diff(even), share)
 
 
-def test_it_is_no_density_and_takes_no_texts():
+def test_it_is_no_density_and_has_words_of_texts_only():
     table, labels = people()
     model = textodds.train(table, labels, learner="softmax:C=1")
     for ask in (
@@ -133,8 +133,8 @@ def test_it_is_no_density_and_takes_no_texts():
     ):
         with pytest.raises(Unsupported, match=r"p\(class \| row\)"):
             ask()
-    with pytest.raises(InputError, match="numbers and categories only"):
-        textodds.train(table | {"note": labels}, labels, learner="softmax", columns={"note": "text"})
+    texts = textodds.train(table | {"note": labels}, labels, learner="softmax:C=1", columns={"note": "text"})
+    assert "note" in {name for name, _, _ in texts.explain({"note": labels[0]}).columns}
     with pytest.raises(InputError, match="`ngrams` applies to texts"):
         textodds.train(table, labels, learner="softmax:ngrams=1-2", columns={"height": "number"})
 

@@ -68,7 +68,8 @@ def test_a_softmax_has_as_many_as_change_its_probabilities():
     table, labels = rows(60, 2)
     model = textodds.train(table, labels, learner="softmax:C=1")
     own, batch = model.weights, np.array([table["x0"][:20], table["x1"][:20]]).T
-    z = np.hstack([(batch - own.features.mean) / own.features.scale, np.ones((20, 1))])
+    (numbers,) = own.features.parts
+    z = np.hstack([(batch - numbers.mean) / numbers.scale, np.ones((20, 1))])
 
     def said(theta):
         scores = z @ theta.reshape(3, 3)

@@ -113,3 +113,31 @@ def test_copies_of_what_is_answered_so_already_are_none_and_of_no_class_refused(
     assert client.post("/v1/learn/copies", {"text": text, "label": "spam"}).json()["copies"] == 0
     refused = client.post("/v1/learn/copies", {"text": text, "label": "spma"}).json()
     assert "did you mean `spam`" in refused["detail"]
+
+
+def test_the_other_model_answers_and_differs_as_diff_says(serve, path, tmp_path, client_of):
+    other = train(tmp_path / "other.textodds", mail(120, seed=2))
+    service = serve("--read-only", "--compare", str(other), path=path)
+    client = client_of(service)
+    assert client.get("/v1/model").json()["compare"] == "other.textodds"
+    before, now = textodds.load(other), textodds.load(path)
+    found = client.get("/v1/compare").json()
+    expected = textodds.diff(before, now)
+    assert found["features"] == list(expected.features)
+    assert [word for word, _, _ in found["moved"]] == [word for word, _, _ in expected.moved]
+    assert found["classes"]["spam"]["documents"] == list(expected.classes["spam"].documents)
+    texts = [text for _, text in mail(50, seed=8)]
+    answers = client.post("/v1/compare/batch", {"texts": texts}).json()
+    assert [each["label"] for each in answers["answers"]] == before.predict(texts).tolist()
+    assert answers["version"] == client.get("/healthz").json()["version"]
+
+
+def test_a_model_that_reads_something_else_is_not_compared_with(serve, path, tmp_path, client_of):
+    rows = [{"age": 20 + i} for i in range(40)]
+    textodds.train(rows, ["a" if i < 20 else "b" for i in range(40)], learner="mixed").save(
+        tmp_path / "t.textodds"
+    )
+    with pytest.raises(RuntimeError, match="reads other columns"):
+        serve("--read-only", "--compare", str(tmp_path / "t.textodds"), path=path)
+    refused = client_of(serve("--read-only", path=path)).get("/v1/compare")
+    assert (refused.status, refused.json()["code"]) == (409, "unsupported")

@@ -232,13 +232,21 @@ def test_what_is_described_is_answered(client):
     for path, method, operation in operations(told):
         content = operation.get("requestBody", {"content": {}})["content"] if method == "post" else {}
         for media, each in content.items():
-            if "example" not in each or path in ("/v1/suggest", "/v1/learn", "/v1/forget"):
+            if "example" not in each or path in (
+                "/v1/suggest",
+                "/v1/learn",
+                "/v1/forget",
+                "/v1/compare/batch",
+            ):
                 continue
             example = each["example"]
             jsonschema_rs.validate(schema_of(told, each["schema"]), example)
             body = json.dumps(example).encode() if media == "application/json" else example.encode()
             place = path.replace("{name}", "tickets").replace("{version}", version)
             answer = client.send("POST", place, body, content_type=media)
+            if path.startswith(("/v1/learn/copies", "/v1/labelling")):  # of one label a text, which they say
+                problem(answer, 409)
+                continue
             assert answer.status == 200, (path, answer.body)
             gives = operation["responses"]["200"]["content"]["application/json"]["schema"]
             jsonschema_rs.validate(schema_of(told, gives), answer.json())

@@ -82,6 +82,7 @@ def filled(page, view):
         expect(page.get_by_role("link", name="The whole report")).to_be_visible(timeout=60_000)
     elif view == "label":
         choose(page, "label", "long.csv", LONG)
+        expect(page.locator(".label-files [role=status]")).to_contain_text("2 texts")  # it has been read
         expect(page.locator("#asked")).to_be_visible()
     else:
         expect(page.locator("#telling").get_by_role("table")).to_be_visible()

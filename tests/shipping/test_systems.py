@@ -119,8 +119,8 @@ def test_the_audit_log_and_the_solver_do_without(tmp_path):
         """
         from pathlib import Path
         from textodds.serve.audit import Audit
-        from textodds.serve.solver_process import _give_way
-        _give_way()
+        from textodds.serve.parent import give_way
+        give_way()
         path = Path("audit.jsonl")
         path.write_bytes(b"a line that was cut")
         audit = Audit(path)

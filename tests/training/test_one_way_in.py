@@ -110,7 +110,7 @@ def test_weightings_are_the_same_written_and_given(name, value, written):
         ({"typical": True, "learner": "softmax"}, "mail.csv"),
         ({"typical": True, "learner": "lda"}, "mail.csv"),
         ({"typical": True, "learner": "auto"}, "mail.csv"),
-        ({"unlabelled": "more.csv", "learner": "softmax"}, "mail.csv"),
+        ({"unlabelled": "more.csv", "learner": "lda"}, "mail.csv"),
         ({"unlabelled": "more.csv", "budget": 3.0}, "mail.csv"),
         ({"like": "like.textodds", "learner": "mixed"}, "people.csv"),
         ({"like": "like.textodds", "ngrams": (1, 2)}, "people.csv"),

@@ -23,6 +23,7 @@ UNLABELLED = ["claim a prize", "claim your phone", "noon or six", "are you there
 
 
 def train_semisupervised(labelled, unlabelled, learner=None, *, labels=None, weights=None, **options):
+    learner = "semisupervised" if learner is None else learner
     return textodds.train(labelled, labels, weights, unlabelled=unlabelled, learner=learner, **options)
 
 

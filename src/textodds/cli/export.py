@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from textodds.cli import model_files
 from textodds.cli.commands import command, option
 from textodds.cli.options import model_argument, running_options
@@ -16,6 +18,7 @@ from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 OUTPUT = "The file to write; its ending sets the format."
+DATABASE = "The database that an SQL file is for: duckdb, sqlite or postgres."
 COMPACT = "Write a small model file that answers and explains, and cannot learn."
 ON = "With `--compact`: compare its answers on these texts.  [default: on the model's own documents]"
 PICKLES = (".pkl", ".pickle", ".joblib")
@@ -27,6 +30,7 @@ PICKLES = (".pkl", ".pickle", ".joblib")
         "textodds export mail.textodds -o mail.onnx",
         "textodds export mail.textodds -o mail.html",
         "textodds export mail.textodds -o mail.py",
+        "textodds export mail.textodds --sql sqlite -o mail.sql",
         "textodds export mail.textodds -o small.textodds --compact --on new.csv",
     ],
 )
@@ -39,14 +43,20 @@ PICKLES = (".pkl", ".pickle", ".joblib")
     writes="exported file",
     help=OUTPUT,
 )
+@option(
+    "Output", "--sql", metavar="DATABASE", type=click.Choice(["duckdb", "sqlite", "postgres"]), help=DATABASE
+)
 @option("Output", "--compact", is_flag=True, help=COMPACT)
 @option("Output", "--on", metavar="DATA", reads=themselves, help=ON)
 @running_options(json="Print what was written as one JSON object.", threads=False)
-def export(model: str, output: str, compact: bool, on: str | None, as_json_: bool, quiet: bool) -> None:
+def export(
+    model: str, output: str, sql: str | None, compact: bool, on: str | None, as_json_: bool, quiet: bool
+) -> None:
     """Export a model to another format.
 
     `*.html` is a page that runs the model without a server or network: a box to type in, the answer, and why.
     `*.py` predicts with Python's standard library alone; `*.c` is one file of C99 without dependencies.
+    `*.sql` makes tables and views that score a table of texts, in the database of `--sql`.
     `*.onnx` maps word counts (input `rows`, in the order of the words in the file's metadata) to
     `label` (of several labels a text to `labels`, 1 where one is given) and `probabilities`; it does not
     include tokenisation, and needs `pip install 'textodds[onnx]'`.
@@ -55,13 +65,15 @@ def export(model: str, output: str, compact: bool, on: str | None, as_json_: boo
     and counts and documents are left out, so that the model answers and explains but cannot learn.
     """
     path = Path(output)
+    if compact and sql is not None:
+        raise InputError("`--sql` and `--compact` are two formats", hint="leave one of them out")
     if compact:
         _export_compact(model, path, on, json=as_json_, quiet=quiet)
         return
     if on is not None:
         raise InputError("`--on` is for `--compact`, whose answers it compares", hint="leave out `--on`")
     _must_not_be_pickle(path, model)
-    target = target_of(path)
+    target = target_of(path, sql)
     opened = load(model)
     if not isinstance(opened, TextModel | MultiLabelModel):
         raise Unsupported("models of tables cannot be exported", hint="export a model of texts")

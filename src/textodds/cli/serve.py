@@ -53,6 +53,7 @@ class Serving(TypedDict):
     page_title: str | None
     data_link: str | None
     examples: str | None
+    compare: str | None
     max_text: int
     max_batch: int
     max_body: int
@@ -91,6 +92,7 @@ class Serving(TypedDict):
 @option("Page", "--page-title", metavar="TEXT", help=TITLE)
 @option("Page", "--data-link", metavar="URL", help="Link to the data, shown on the page.")
 @option("Page", "--examples", metavar="FILE", reads=themselves, help=EXAMPLES)
+@option("Page", "--compare", metavar="FILE", reads=themselves, help="Another model to compare with.")
 @option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Longest text, in characters.")
 @option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Most texts in a request.")
 @option(
@@ -174,6 +176,7 @@ def _settings(model: str, options: Serving) -> Settings:
         title=options["page_title"],
         data_link=options["data_link"],
         examples=None if options["examples"] is None else Path(options["examples"]),
+        compare=None if options["compare"] is None else Path(options["compare"]),
         text=options["max_text"],
         batch=options["max_batch"],
         body=options["max_body"],

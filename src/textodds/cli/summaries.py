@@ -21,7 +21,7 @@ from textodds.cli.output import (
     width,
 )
 from textodds.judge.baseline import accuracy_sentence
-from textodds.learn.held_out import FEWEST
+from textodds.learn.held_out import FEWEST, FEWEST_TO_CHOOSE
 from textodds.model.explain import visible
 
 if TYPE_CHECKING:
@@ -245,8 +245,10 @@ def held_out_lines(left_out: Any, noun: str = "texts") -> Iterator[str]:
 
 def why_not_chosen(n: int) -> str:
     """Why no learner was chosen from so many texts, and which was taken."""
-    if n < FEWEST:
-        return f"the default learner: model selection needs {FEWEST} texts, got {counted(n, 'text')}"
+    if n < FEWEST_TO_CHOOSE:
+        return (
+            f"the default learner: model selection needs {FEWEST_TO_CHOOSE} texts, got {counted(n, 'text')}"
+        )
     return "the default learner: too few classes have texts to hold out for model selection"
 
 
@@ -462,3 +464,16 @@ def column_lines(model: TableModel) -> list[str]:
         [one_line(choice.column), choice.conditional, faint(choice.why)] for choice in model.recipe.choices
     ]
     return table(("column", "taken for", "because"), rows, left=3)
+
+
+def unlabelled_lines(found: dict[str, Any], neighbours: dict[str, Any] | None) -> Iterator[str]:
+    """What was learned from texts without labels, and what else was tried."""
+    about = f"{weight(found['documents'])} unlabelled texts of {found['source']}"
+    if neighbours is not None:
+        strength = f"a prior of strength {neighbours['strength']:g}"
+        yield f"  {about}: {neighbours['words']:,} words with {neighbours['size']} numbers each, {strength}"
+    else:
+        settled = "settled after" if found["converged"] else "had not settled after"
+        yield f"  {about} with estimated labels: EM {settled} {found['iterations']} steps"
+    for name, loss in found["tried"] if len(found.get("tried", ())) > 1 else ():
+        yield faint(f"  tried {name}: held-out log-loss {loss:.4f}")

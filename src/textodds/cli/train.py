@@ -32,7 +32,7 @@ from textodds.cli.options import (
     switch_off,
     textbook_option,
 )
-from textodds.cli.output import counted, duration, faint, one_line, size, strong, tell, warn, warning, weight
+from textodds.cli.output import counted, duration, faint, one_line, size, strong, tell, warn, warning
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.spark import setting, trained
@@ -56,7 +56,7 @@ SETTING = "Set a Spark property; may be repeated."
 CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
-UNLABELLED = "Unlabelled texts to use too, by EM (naive Bayes)."
+UNLABELLED = "Unlabelled texts to learn from too."
 CLEAN = "Merge labels that differ only in case or spaces."
 BUDGET = "Core time to select and train.  [default: 60s]"
 GOAL = "For several labels: f1, recall=0.9, …  [default: f1]"
@@ -306,9 +306,7 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield from summaries.class_lines(documents, noun, LARGEST)
     yield ""
     if found := model.info.get("unlabelled"):
-        settled = "settled after" if found["converged"] else "had not settled after"
-        about = f"{weight(found['documents'])} unlabelled texts of {found['source']}"
-        yield f"  {about} with estimated labels: EM {settled} {found['iterations']} steps"
+        yield from summaries.unlabelled_lines(found, model.info.get("neighbours"))
         yield ""
     if isinstance(model, TextModel):
         yield from summaries.selection_lines(model.info.get("chosen"))

@@ -15,7 +15,7 @@ from textodds.learn.calibration import Calibration, is_worth_it
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.design import DesignMatrix
 from textodds.learn.forms.linear import LinearModel, Weights, log_softmax
-from textodds.learn.held_out import FEWEST, HeldOut
+from textodds.learn.held_out import FEWEST, FEWEST_TO_CHOOSE, HeldOut
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import selected
 from textodds.learn.softmax.regression import held_scores
@@ -35,21 +35,32 @@ if TYPE_CHECKING:
     from textodds.text import Vocabulary
 
 
+FEW = 300
+"""Held-out texts below which a temperature is always taken: its Gaussian prior holds it near 1. Biases, one
+for each class, must then be worth it beside the temperature; of more texts both must be, together."""
+
+
 def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
     """Calibrate a model by what was said of texts that were held out to choose its penalty."""
-    if len(held.codes) < FEWEST:
-        model.info["uncalibrated"] = f"that takes {FEWEST} texts, and {len(held.codes)} were held out"
-        return
     some = held.weights > 0
+    n = int(np.count_nonzero(some))
+    if n < FEWEST_TO_CHOOSE:
+        model.info["uncalibrated"] = f"that takes {FEWEST_TO_CHOOSE} texts, and {n} were held out"
+        return
     scores, codes, weights = held.scores[some], held.codes[some], held.weights[some]
     prior = model.form.log_prior
-    found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
-    posterior = log_softmax(found.applied(scores - prior) + prior)
-    if is_worth_it(scores, posterior, codes, weights):
+    found, posterior = Calibration.none(), log_softmax(scores)  # right as it is
+    if len(codes) < FEW:
+        found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior, biases=False)
+        posterior = log_softmax(found.applied(scores - prior) + prior)
+    biased = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
+    answers = log_softmax(biased.applied(scores - prior) + prior)
+    if is_worth_it(posterior, answers, codes, weights):
+        found, posterior = biased, answers
+    if found.slopes[0] != 1.0:
         model.calibration = found
-    else:  # right as it is
-        posterior, found = log_softmax(scores), Calibration.none()
-    model.held_out = HeldOut.of(posterior, codes)
+    if len(codes) >= FEWEST:  # of fewer nothing is promised
+        model.held_out = HeldOut.of(posterior, codes)
     model.info["left_out"] = {**found.told(scores, posterior, codes, weights), "folds": True}
 
 

@@ -176,6 +176,11 @@ class TextUpdates(TextReading):
                 "a model that comes from fastText has neither documents nor counts, and cannot be updated",
                 hint="train on the data instead: `textodds train DATA -o MODEL`",
             )
+        if "neighbours" in self.info:
+            raise Unsupported(
+                "a model whose words learned from unlabelled texts cannot be updated without these texts",
+                hint="train it again on all texts: `textodds train DATA --unlabelled TEXTS`",
+            )
         if entry.needs_documents:
             raise Unsupported(f"a model of {entry.name} without its documents cannot be updated", hint=again)
         if self.recipe.learner.rereads:

@@ -79,6 +79,7 @@ class Endpoint:
     query: type[msgspec.Struct] | None = None
     needs: Literal["nothing", "read", "write", "admin"] = "read"
     example: object = None
+    may_be_unsupported: bool = False  # though nothing is sent that could be at fault
     rows: Shapes | None = None  # where the model reads rows
     labels: Shapes | None = None  # where it gives several labels
     label_rows: Shapes | None = None  # where it does both

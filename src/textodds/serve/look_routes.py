@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from textodds.serve import answers
+from textodds.serve.compare_messages import CompareAnswer, OtherAnswers
 from textodds.serve.endpoint import Call
 from textodds.serve.endpoints import endpoint
 from textodds.serve.look_messages import CopiesAnswer, CopiesRequest, CopiesRowRequest, ExamplesAnswer
+from textodds.serve.messages import BatchRequest
 from textodds.serve.persuasion import copies_needed
+from textodds.serve.row_messages import ClassifyRowsRequest
 from textodds.serve.service import Service
-from textodds.serve.shapes import SPAM
+from textodds.serve.shapes import SPAM, TWO
 
 
 @endpoint("GET", "/v1/examples")
@@ -29,3 +33,24 @@ async def copies(service: Service, call: Call) -> CopiesAnswer:
     else:
         service.must_be_short((request.text,), service.settings.explained)
     return await service.at_length(copies_needed, await service.serving(), request)
+
+
+@endpoint("GET", "/v1/compare", may_be_unsupported=True)
+async def compare(service: Service, call: Call) -> CompareAnswer:
+    """How the served model differs from that of `--compare`."""
+    return await service.at_length(service.comparison.difference, await service.serving())
+
+
+@endpoint("POST", "/v1/compare/batch", takes=BatchRequest, example={"texts": TWO})
+async def compare_batch(service: Service, call: Call) -> OtherAnswers:
+    """Classify several texts or rows by the model of `--compare`."""
+    request: BatchRequest | ClassifyRowsRequest = call.body
+    if isinstance(request, BatchRequest):
+        service.must_be_few(len(request.texts))
+        service.must_be_short(request.texts)
+    else:
+        service.must_be_few(len(request.rows))
+        service.must_be_short_rows(request.rows)
+    other = service.comparison.serving
+    found = await service.at_length(answers.classify_batch, other, request)
+    return OtherAnswers(answers=found.answers, other=other.version, version=service.live.serving.version)

@@ -355,6 +355,7 @@ class Card(Struct, kw_only=True):
     name: str
     title: Annotated[str | None, Meta(description="Of the page, if the operator has given one.")] = None
     data_link: Annotated[str | None, Meta(description="Where the data are, if the operator has said.")] = None
+    compare: Annotated[str | None, Meta(description="The model that it is compared with, if any.")] = None
     version: Version
     learner: str
     several_labels: Annotated[bool, Meta(description="Whether a text may have several labels.")] = False

@@ -128,6 +128,8 @@ def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) 
         statuses += ["400", "413", "415", "422"]
     if endpoint.method == "POST" or endpoint.query is not None:
         statuses += ["409", "422"]
+    if endpoint.may_be_unsupported:
+        statuses += ["409"]
     if "{" in endpoint.path:
         statuses += ["404"]
     refusal = "#/components/responses/" + ("v2-" if endpoint.is_open_inference else "")

@@ -233,6 +233,7 @@ async def model(service: Service, call: Call) -> messages.Card:
         limits=msgspec.convert(service.settings, messages.Limits, from_attributes=True),
     )
     card.title, card.data_link = service.settings.title, service.settings.data_link
+    card.compare = service.comparison.name
     return await service.aside(label_answers.labels_card, card, serving) if card.several_labels else card
 
 

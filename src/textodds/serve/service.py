@@ -15,6 +15,7 @@ from textodds.serve import problems
 from textodds.serve.audit import Audit
 from textodds.serve.blank import NothingLearned, is_blank
 from textodds.serve.bodies import Bodies
+from textodds.serve.comparison import Comparison
 from textodds.serve.first_look import Examples
 from textodds.serve.fold import Base, ServedModel, new_model, open_model
 from textodds.serve.journal import Journal
@@ -75,6 +76,7 @@ class Service:
         self.uploads = Uploads()
         self._desk: Desk | None = None
         self.examples = Examples(settings, base.model)
+        self.comparison = Comparison(settings.compare, base)
         self.bodies = Bodies(BODIES * settings.body)
         self.metrics = Metrics(self)
         self.is_stopping = False

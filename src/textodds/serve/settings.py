@@ -42,6 +42,7 @@ class Settings:
     title: str | None = None  # of the page, in the place of the name of the file
     data_link: str | None = None  # where the data are, for who reads the page
     examples: Path | None = None  # a file of texts to try
+    compare: Path | None = None  # another model, to compare with
 
     def __post_init__(self) -> None:
         given = [token for token in (self.read_token, self.write_token) if token is not None]

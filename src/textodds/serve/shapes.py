@@ -111,6 +111,9 @@ OF_KINDS: Mapping[str, Kinds] = {
         hint=SEVERAL,
         gives=(None, None, None),
     ),
+    "/v1/compare/batch": {
+        "rows": Shapes(row_messages.ClassifyRowsRequest, example=lambda row: {"rows": [row, row]})
+    },
     "/v1/learn/copies": {
         "rows": Shapes(look_messages.CopiesRowRequest, example=lambda row: {"row": row, "label": "…"})
     },

@@ -34,6 +34,7 @@ USUAL_OF_TABLES = "mixed"
 OF_VECTORS = "softmax"
 OF_UNLABELLED = "semisupervised"
 OF_STREAMS = "softmax"
+WITH_NEIGHBOURS = "softmax"  # whose prior unlabelled texts can inform
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,8 @@ def plan_of(
         which = "unlabelled" if unlabelled else "stream"
         _refuse(which, typical=typical, stream=stream and unlabelled, columns=columns, like=like)
         _refuse(which, budget=how.get("budget"), memory=how.get("memory"), features=unlabelled and features)
+        if unlabelled and (not named or named == (AUTO,)) and not how.get("textbook", False):
+            return Plan(None, None, words, **how)  # chosen on held-out texts
         return Plan(*_of_one(which, named, features, words), **how)
     of_naive_bayes = typical or how.get("textbook", False) or words.get("unknown", "ignore") != "ignore"
     if learner is None and like is None and not of_naive_bayes:
@@ -300,14 +303,16 @@ def _of_one(
 
 
 def _of_unlabelled(named: tuple[Named, ...]) -> Learner:
-    """The learner for labelled and unlabelled texts: that of EM, or multinomial with the same settings."""
+    """The learner for labelled and unlabelled texts: EM, multinomial with the same settings, or softmax."""
     learner = resolved(named[0] if named else OF_UNLABELLED)
+    if learner.entry.name == WITH_NEIGHBOURS and getattr(learner, "descent", None) is None:
+        return learner
     if learner.entry.name == USUAL:
         return learner_named(OF_UNLABELLED, **learner.settings())
     if learner.entry.name != OF_UNLABELLED:
         raise InputError(
             f"{learner.entry.name} does not learn from unlabelled texts",
-            hint="leave the learner out, or give SemiSupervisedNB() (`--learner semisupervised`)",
+            hint="leave the learner out, or name semisupervised or softmax",
         )
     return learner
 

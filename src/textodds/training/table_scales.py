@@ -16,6 +16,7 @@ from textodds.errors import InputError
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import Design, DesignMatrix, LabelledRows, Plain
 from textodds.learn.recipe import Recipe
+from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import SoftmaxLearner, path_of
 from textodds.model.blocks import Block, Terms, Vectors
 from textodds.model.linear_table import labelled_rows
@@ -62,7 +63,7 @@ def chosen_terms(first: Batch, name: str, words: Mapping[str, object]) -> tuple[
             losses = _losses(learner, design, design.labels)
         except InputError:  # of one class, say, which is told of where it matters
             losses = None
-        if not best or _is_clearly_less(losses, least):
+        if not best or is_clearly_less(losses, least):
             best, least, found = features, losses, recipe
     return best, found
 
@@ -93,7 +94,7 @@ def with_scales(recipe: TableRecipe, tally: TableTally, rows: Rows) -> TableReci
         for step in (1, -1):
             moved = exponents.copy()
             moved[at] += step
-            while abs(moved[at]) <= WIDEST and _is_clearly_less(losses(moved), losses(exponents)):
+            while abs(moved[at]) <= WIDEST and is_clearly_less(losses(moved), losses(exponents)):
                 exponents = moved.copy()
                 moved[at] += step
     blocks = _rescaled(recipe.blocks, exponents.tolist())
@@ -118,13 +119,16 @@ def _some(data: LabelledRows) -> LabelledRows:
 def _losses(learner: SoftmaxLearner, design: Design, data: LabelledRows) -> Floats | None:
     """The loss of each row that is held out, by its weight, (M,); None where none can be."""
     held = path_of(learner, design, data, enough=HELD).held
-    if held is None:
-        return None
+    return None if held is None else losses_of(held)
+
+
+def losses_of(held: HeldOutScores) -> Floats:
+    """The loss of each row that was held out, by its weight, (M,)."""
     own = -held.log_posterior[np.arange(len(held.codes)), held.codes]
     return np.where(held.weights > 0, held.weights * own, 0.0)
 
 
-def _is_clearly_less(losses: Floats | None, before: Floats | None) -> bool:
+def is_clearly_less(losses: Floats | None, before: Floats | None) -> bool:
     """Whether losses of the same rows are less than before by more than chance."""
     if losses is None or before is None or len(losses) != len(before):
         return False

@@ -157,7 +157,9 @@ def train(
         these data or, without any, on the documents it has now. A model of a table: take each column
         as it did, so that the two can be merged.
     unlabelled : source, optional
-        Unlabelled texts to learn from too; see `SemiSupervisedNB`.
+        Unlabelled texts to learn from too: by EM (`SemiSupervisedNB`), or by softmax regression whose prior
+        knows which words occur together, whichever does better on held-out labelled texts; or by a named
+        learner, ``"semisupervised"`` or ``"softmax"``. Such a model cannot learn more or forget.
     stream : bool, default False
         Learn softmax regression in one pass, words hashed, in memory that does not grow with the data.
     typical : bool, default False
@@ -165,7 +167,7 @@ def train(
         (`TextModel.familiarity`).
     calibrate : bool, default True
         Whether to calibrate probabilities on left-out documents, and to store the quality on
-        them; of naive Bayes, with 100 texts or more.
+        them; of naive Bayes with 100 texts or more, of softmax with 16.
     textbook : bool, default False
         Do not tune or calibrate, so that probabilities can be checked by hand: smoothing 1, priors by
         maximum likelihood, words as they are counted, Gaussian numbers. Softmax has the penalty C = 1.
@@ -338,9 +340,9 @@ def _of_texts(
 ) -> TextModel:
     """A model of texts: with others that have no labels, in one pass over a stream, or as usual."""
     if unlabelled is not None:
-        from textodds.training.semisupervised import train_semisupervised_on
+        from textodds.training.semisupervised import train_unlabelled_on
 
-        return train_semisupervised_on(data, unlabelled, plan.recipe(), plan.threads, observer)
+        return train_unlabelled_on(data, unlabelled, plan, observer)
     if stream:
         from textodds.training.stream import train_stream
 

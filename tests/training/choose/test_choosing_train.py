@@ -9,6 +9,7 @@ from textodds.errors import InputError, NoData, TextoddsError
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.text import Weighting
 from textodds.text.settings import FEATURES
+from textodds.training.choose import Pins, candidates
 from textodds.training.choose.race import FIRST
 
 from .made_up import drawn, misleading
@@ -148,7 +149,7 @@ def test_a_class_that_the_first_lap_has_not_seen_is_learned_all_the_same():
     assert np.isfinite(model.predict_log_proba(texts[:10])).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 99])
+@pytest.mark.parametrize("n", [1, 2, 15])
 def test_too_few_texts_to_choose_by_get_naive_bayes(n):
     texts, labels = drawn(n)
     model = textodds.train(texts, labels, learner="auto")
@@ -157,7 +158,7 @@ def test_too_few_texts_to_choose_by_get_naive_bayes(n):
 
 
 def test_too_few_texts_get_what_was_asked_for_first(texts):
-    few = texts[0][:60], texts[1][:60]
+    few = texts[0][:15], texts[1][:15]
     model = textodds.train(*few, learner=["bernoulli", "softmax"], features=["letters", "words"])
     assert model.recipe.as_dict()["learner"]["learner"] == "bernoulli"
     assert model.recipe.settings.unit == "characters-in-words"
@@ -265,7 +266,7 @@ def test_so_few_texts_with_weight_that_none_is_held_out_are_learned_without_a_ra
     ids=lambda given: next(iter(given)),
 )
 def test_what_is_given_is_in_the_recipe_that_wins(texts, given):
-    few = texts[0][:150], texts[1][:150]
+    few = texts[0][:320], texts[1][:320]
     learners = ["softmax", "nb-softmax"] if "weighting" in given else ["multinomial", "softmax"]
     model = textodds.train(*few, learner=learners, **given)
     chosen = model.info["chosen"]
@@ -325,3 +326,41 @@ def test_a_table_is_not_taken_where_features_or_learners_of_texts_are_asked_for(
 def test_unlabelled_texts_do_not_go_with_a_choice(texts):
     with pytest.raises(TextoddsError, match="unlabelled"):
         textodds.train(*texts, features="pairs", unlabelled=["w0x1 c1"])
+
+
+def test_from_sixteen_texts_on_a_model_is_chosen_and_calibrated_but_promises_nothing():
+    texts, labels = drawn(16)
+    model = textodds.train(texts, labels)
+    chosen = model.info["chosen"]
+    assert chosen["held_out"] == 16
+    assert model.recipe.selection.min_df == 1  # most words of a new text are known from one text, if at all
+    assert model.held_out is None
+    assert model.recipe.learner.entry.needs_documents
+    assert model.calibration is not None
+    assert not np.ndim(model.calibration.bias)  # so few texts tell a temperature, and no bias for each class
+    empty, mass = model.predict_proba([""])[0], np.array([*model.class_documents.values()])
+    np.testing.assert_allclose(empty.sum(), 1.0)
+    assert mass.sum() == 16
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_few_texts_choose_the_same_on_any_number_of_threads(threads):
+    texts, labels = drawn(40)
+    one, several = (textodds.train(texts, labels, threads=n) for n in (1, threads))
+    assert one.info["chosen"] == several.info["chosen"]
+    same_weights(one, several)
+
+
+def test_min_df_that_is_given_stays_where_texts_are_few(texts):
+    few = texts[0][:60], texts[1][:60]
+    model = textodds.train(*few, learner=["softmax", "nb-softmax"], min_df=2)
+    assert model.recipe.selection.min_df == 2
+
+
+def test_prior_odds_decide_between_candidates_that_texts_cannot_tell_apart():
+    odds = {one.name: one.prior_odds for one in candidates(Pins())}
+    assert odds["softmax, characters"] == 0.0 == odds["softmax, letters"]
+    assert odds["nb-softmax, characters"] == 1.0
+    assert odds["multinomial, words"] == 4.0
+    binary = next(one for one in candidates(Pins()) if one.name == "softmax, words").reweighted()[0]
+    assert binary.prior_odds == odds["softmax, words"] + 2.0

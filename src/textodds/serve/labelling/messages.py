@@ -267,7 +267,7 @@ class ProgressAnswer(Struct, kw_only=True):
 
     labels: int
     accuracy: CurvePoint | None
-    too_few: Annotated[str | None, Meta(description="Why nothing is said.")] = None
+    too_few: Annotated[str | None, Meta(description="Why there is no estimate.")] = None
     curve: list[CurvePoint] = []
     checks: list[CheckResult] = []
     version: Version | UnsetType = UNSET

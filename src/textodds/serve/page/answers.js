@@ -28,8 +28,8 @@ export class Answers {
   #probability = new Float32Array(1024);
   #loss = new Float32Array(1024);
 
-  constructor(rule = null) {
-    this.rule = rule;
+  constructor(rule = null, path = "v1/classify/batch") {
+    Object.assign(this, { rule, path });
   }
 
   add(text, { label, probability, evidence, action = label, expected_loss: loss = 0 }, truth) {

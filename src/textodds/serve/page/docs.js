@@ -48,15 +48,18 @@ function parameters(given) {
   return [h("h3", "Parameters"), table("Parameters", ["Name", "In", "Type", "Meaning"], rows)];
 }
 
+/** The media type that is shown: the first that has an example, if any has. */
+const shownOf = (content) => Object.keys(content).find((name) => content[name].example !== undefined) ?? Object.keys(content)[0];
+
 function request(content) {
   const media = Object.keys(content);
   if (!media.length) return null;
-  const [first] = media.filter((name) => content[name].example !== undefined);
+  const first = shownOf(content);
   const { schema, example } = content[first];
   const about = shapes.resolved(schema).description;
   return [h("h3", "Request"), soft(media.map((name, i) => [i ? ", " : "", h("code", name)])),
-    about ? h("p", prose(about)) : null, shapes.fields(schema, ASKED),
-    h("h4.small", "Example"), h("pre", { tabindex: "0", "aria-label": "Example of a request" }, written(example))];
+    about ? h("p", prose(about)) : null, shapes.fields(schema, ASKED), ...(example === undefined ? []
+      : [h("h4.small", "Example"), h("pre", { tabindex: "0", "aria-label": "Example of a request" }, written(example))])];
 }
 
 function answer({ description, content }) {
@@ -115,9 +118,9 @@ function form(id, method, path, operation, content) {
 function body(id, content) {
   const media = Object.keys(content);
   if (!media.length) return { nodes: [], value: () => ({}) };
-  const first = media.find((name) => content[name].example !== undefined);
+  const first = shownOf(content);
   const text = h("textarea", { id: `${id}-body`, rows: 6, spellcheck: "false", autocomplete: "off", dir: "auto" });
-  text.value = written(content[first].example);
+  text.value = written(content[first].example ?? {});
   const nodes = [h("div.field", h("label", { for: text.id }, "Body"), text)];
   if (media.length === 1) return { nodes, value: () => ({ type: first, body: text.value }) };
   const kind = h("select", { id: `${id}-type` }, media.map((name) => h("option", { value: name, selected: name === first }, name)));

@@ -3,6 +3,7 @@
 import { Answers } from "./answers.js";
 import { call } from "./api.js";
 import { Bars } from "./charts.js";
+import { offerComparison } from "./compare.js";
 import { csvLine } from "./csv.js";
 import { isSet, rule } from "./decide.js";
 import {
@@ -29,7 +30,7 @@ export function startFiles() {
 function clear() {
   running?.abort();
   running = null;
-  for (const part of ["run", "result", "measured"]) $(`files-${part}`).replaceChildren();
+  for (const part of ["run", "result", "compared", "measured"]) $(`files-${part}`).replaceChildren();
 }
 
 async function run(source) {
@@ -56,6 +57,7 @@ async function run(source) {
   $("files-status").textContent = `${end}: ${plural(answers.rows, "row")}.`;
   $("files-run").replaceChildren(isWhole || control.signal.aborted ? "" : told(problem));
   if (answers.rows) summary(source, answers, seconds(), isWhole ? "" : ` (${end.toLowerCase()})`);
+  if (isWhole && state.card.compare) offerComparison($("files-compared"), source, answers, classify);
   if (isWhole && source.label !== null) await measure($("files-measured"), source, answers);
 }
 
@@ -71,7 +73,7 @@ async function classify(source, answers, signal, tick) {
   const send = async () => {
     const rows = batch;
     [batch, size] = [[], 0];
-    const asked = answered(rows, by, signal);
+    const asked = answered(rows, by, answers.path, signal);
     const taken = Promise.all([asked, before]).then(([found]) => {
       for (const row of rows) {
         if (row.error) answers.fail(row.error);
@@ -101,18 +103,18 @@ async function classify(source, answers, signal, tick) {
   await before;
 }
 
-async function answered(rows, by, signal) {
+async function answered(rows, by, path, signal) {
   const texts = rows.filter((row) => !row.error).map((row) => row.json);
   if (!texts.length) return [];
   const body = `{"${isOfRows() ? "rows" : "texts"}":[${texts.join(",")}]${by && ","}${by}}`;
   const sent = { body, type: "application/json", tries: PATIENCE, signal };
   try {
-    return (await call("v1/classify/batch", sent)).answers;
+    return (await call(path, sent)).answers;
   } catch (error) {
     if (!isOfRows() || error.status !== 422) throw error;
     if (rows.length === 1) return (rows[0].error = new Error(`is refused: ${error.message.replace(/^`rows\[\d+\]`:? /, "")}`), []);
     const half = Math.ceil(rows.length / 2); // to find the row that is bad
-    return [...await answered(rows.slice(0, half), by, signal), ...await answered(rows.slice(half), by, signal)];
+    return [...await answered(rows.slice(0, half), by, path, signal), ...await answered(rows.slice(half), by, path, signal)];
   }
 }
 

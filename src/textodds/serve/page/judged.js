@@ -132,6 +132,17 @@ function item(source, answers, row, i, answer, redraw) {
   return h("li", h("p.quote", { dir: "auto" }, shortened(text, 600)), line);
 }
 
+/** The texts of some rows, by number, read from the file again. */
+export async function textsOf(source, wanted) {
+  const found = new Map();
+  let i = 0;
+  for await (const row of source.all()) {
+    if (wanted.has(i)) found.set(i, isOfRows() ? source.fields(row).join(" · ") : source.field(row, source.text));
+    if (++i > Math.max(...wanted)) break;
+  }
+  return found;
+}
+
 /** Accuracy by the values of a column of the file. */
 function slices(source, answers) {
   const free = source.columns.map((name, i) => [String(i), name]).filter((_, i) => i !== source.text && i !== source.label);

@@ -7,23 +7,23 @@ import { state } from "./state.js";
 
 const ACCEPTED = ".csv,.tsv,.txt,.log,.jsonl,.ndjson,.gz,.parquet,.xlsx,text/*";
 let last = null; // the file that was sent last: its column may be another
-let outcome = null;
+let outcome = null; // of the file, and how many labels had been given then
+let toldAt = 0;
 
 /** Draws the files, folded away while texts are labelled; `again` goes on when something has changed. */
 export function drawFiles(place, again) {
   const { files, texts } = desk.state;
   const names = h("span.row", files.map(({ name, texts: n }) => h("span", h("b", said(name)), " ", h("span.soft", plural(n, "text")))));
   const redraw = () => drawFiles(place, again);
-  const body = [nameClasses(again), zone(again, redraw), outcome, columns(again, redraw)];
+  const told = desk.given === toldAt ? [outcome, columns(again, redraw)] : []; // until the next label
+  const body = [nameClasses(again), zone(again, redraw)];
   if (!texts) {
-    place.replaceChildren(...[intro(), ...body, naming(again)].filter(Boolean));
+    place.replaceChildren(...[intro(), ...body, ...told, naming(again)].filter(Boolean));
     return;
   }
-  const isOpen = place.querySelector("details")?.open && outcome?.matches?.(".error, .stays");
   const fold = folded(names, ...body.filter(Boolean), ...files.map((file) => removal(file, again)));
   fold.classList.add("files");
-  fold.open = Boolean(isOpen);
-  place.replaceChildren(h("div.label-bar", fold, naming(again)));
+  place.replaceChildren(...[h("div.label-bar", fold, naming(again)), ...told].filter(Boolean));
 }
 
 function intro() {
@@ -48,6 +48,7 @@ function zone(again, redraw) {
 
 async function send(file, column, again, redraw) {
   const { upload } = state.card.limits;
+  toldAt = desk.given;
   outcome = h("p.soft", { role: "status" }, "Reading ", said(file.name), "…");
   redraw();
   try {
@@ -55,7 +56,7 @@ async function send(file, column, again, redraw) {
     const query = new URLSearchParams({ name: file.name, ...(column === null ? {} : { text: column }) });
     const found = await call(`v1/labelling/files?${query}`, { body: file, type: "application/octet-stream" });
     last = { file, found };
-    outcome = h("p.soft.stays", { role: "status" }, ...summary(found));
+    outcome = h("p.soft", { role: "status" }, ...summary(found));
     desk.wantsFocus = true;
     await again();
   } catch (error) {

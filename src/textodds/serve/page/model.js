@@ -2,6 +2,7 @@
 
 import { get, latest } from "./api.js";
 import { Bars, calibration, diverging } from "./charts.js";
+import { differences } from "./compare.js";
 import { $, cell, count, folded, h, percent, said, section, select, shortened, shown, soft, table, told } from "./dom.js";
 import { isOfLabels, isOfRows, labels, on, state, toneOf } from "./state.js";
 
@@ -42,6 +43,10 @@ export function showModel(label, rival) {
       : section("h-columns", "Its columns", columnTable(columns)),
     h("div.wide", section("h-facts", "What it is", facts(), made)));
   if (words) tell();
+  if (!state.card.compare) return;
+  const box = h("div.wide");
+  $("model-body").append(box);
+  differences().then((found) => box.replaceChildren(found), (error) => box.replaceChildren(told(error)));
 }
 
 const columnTable = (columns) => table("Columns", ["Column", "Kind", "Categories"],

@@ -13,8 +13,7 @@ import numpy as np
 from textodds.data import Observer
 from textodds.errors import InputError
 from textodds.judge.baseline import Baseline
-from textodds.learn.held_out import FEWEST as FEWEST_TO_CHOOSE
-from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
+from textodds.learn.held_out import FEWEST_TO_CHOOSE, FOLDS, held_out, tells_classes_apart
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import name_of
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, usual
@@ -31,6 +30,9 @@ LAST, LAST_SIZE = 20_000, 10 << 20
 """Likewise, of those that the best are tried on: more would not change the choice, only its price."""
 
 FEWEST = 1000
+
+FEW = 300
+"""Texts below which words of a single text are kept, and time does not decide."""
 
 ENOUGH_FIRST, ENOUGH = 500, 2000
 """Held-out texts in the first lap and in the last, or fewer of a fifth of those characters, but in a last lap
@@ -189,6 +191,8 @@ def chosen(pool: Pool, field: Sequence[Candidate], **limits: Unpack[Limits]) -> 
         field = [one for one in field if name_of(one.learner) != "complement" or "multinomial" not in named]
     if len(field) < 2 or len(pool) < FEWEST_TO_CHOOSE or not can_tell(pool):
         return None
+    if len(pool) < FEW:
+        field = [one.of_few() for one in field]
     return race(pool, field, **limits)
 
 
@@ -357,7 +361,9 @@ def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
     in_time = [trial for trial in ran if time(trial) <= max(board.left, 0.0)]
     if not in_time:
         return min(ran, key=time)
-    best = min(in_time, key=_by_loss)
+    best = min(in_time, key=_by_evidence)
+    if len(pool) < FEW:  # soon learned, all of them, and within a standard error of each other
+        return best
     sooner = [trial for trial in in_time if 2 * time(trial) < time(best)]
     return min(_near(best, sooner, EQUAL), key=time, default=best)
 
@@ -375,6 +381,16 @@ def _near(best: Trial, ran: Sequence[Trial], errors: float) -> list[Trial]:
 def _by_loss(trial: Trial) -> float:
     """What trials are sorted by; of equal ones, but for rounding, the first to be tried comes first."""
     return round(trial.log_loss, 9)
+
+
+def _by_evidence(trial: Trial) -> float:
+    """The loss per text, prior odds included, by which one trial of a lap is chosen.
+
+    The sum of held-out log-probabilities is the logarithm of a pseudo-Bayes factor (Geisser and Eddy, 1979,
+    "A predictive approach to model selection"); prior odds are worth a few texts, and decide where there are
+    but few.
+    """
+    return round(trial.log_loss + trial.candidate.prior_odds / max(float(trial.held.weights.sum()), 1.0), 9)
 
 
 def _expected(before: Trial, n: int) -> float:

@@ -1,0 +1,116 @@
+"""Firefox by its own remote protocol, Marionette, which needs neither a driver nor a package."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 60.0  # seconds: other tests may want the machine too
+PREFERENCES = {
+    "marionette.port": 0,  # any that is free; the profile then says which
+    "browser.shell.checkDefaultBrowser": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "toolkit.telemetry.reportingpolicy.firstRun": False,
+    "app.update.disabledForTesting": True,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "services.settings.server": "data:,#remote-settings-dummy/v1",
+}
+
+
+class Firefox:
+    """A headless Firefox with a profile of its own."""
+
+    def __init__(self, program: str, profile: Path, preferences: dict[str, Any] | None = None) -> None:
+        lines = (
+            f"user_pref({json.dumps(k)}, {json.dumps(v)});\n"
+            for k, v in {**PREFERENCES, **(preferences or {})}.items()
+        )
+        (profile / "user.js").write_text("".join(lines))
+        command = [program, "--marionette", "--headless", "--no-remote", "--profile", str(profile)]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._number = 0
+        self._socket = socket.create_connection(("127.0.0.1", self._port(profile)), PATIENCE)
+        self._stream = self._socket.makefile("rb")
+        self._read()  # its greeting
+        self("WebDriver:NewSession", capabilities={"alwaysMatch": {"unhandledPromptBehavior": "dismiss"}})
+
+    def _port(self, profile: Path) -> int:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            assert self._process.poll() is None, "Firefox has ended"
+            port = profile / "MarionetteActivePort"
+            if port.exists() and port.read_text().strip():
+                return int(port.read_text())
+            time.sleep(0.1)
+        raise TimeoutError("Firefox does not answer")
+
+    def __call__(self, command: str, **parameters: Any) -> Any:
+        """The answer to a command of the protocol."""
+        self._number += 1
+        sent = json.dumps([0, self._number, command, parameters])
+        self._socket.sendall(f"{len(sent.encode())}:{sent}".encode())
+        _, _, error, answer = self._read()
+        if error is not None:
+            raise RuntimeError(f"{command}: {error['error']}: {error['message']}")
+        return answer
+
+    def _read(self) -> Any:
+        size = b""
+        while not size.endswith(b":"):
+            byte = self._stream.read(1)
+            assert byte, "Firefox has closed the connection"
+            size += byte
+        return json.loads(self._stream.read(int(size[:-1])))
+
+    def go(self, address: str) -> None:
+        """Open a page."""
+        self("WebDriver:Navigate", url="about:blank")
+        self("WebDriver:Navigate", url=address)
+
+    def run(self, script: str, *given: Any) -> Any:
+        """What a script returns, run beside the page's own."""
+        return self("WebDriver:ExecuteScript", script=script, args=list(given))["value"]
+
+    def wait(self, script: str, *given: Any) -> Any:
+        """What a script returns once that is true."""
+        end = time.monotonic() + PATIENCE
+        while not (found := self.run(script, *given)):
+            assert time.monotonic() < end, f"never true: {script}\n{self.text('body')[:2000]}"
+            time.sleep(0.05)
+        return found
+
+    def text(self, selector: str) -> str:
+        """The text of an element as it is seen."""
+        return str(self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector))
+
+    def sees(self, selector: str, words: str) -> None:
+        """Wait until an element has some words."""
+        self.wait(
+            "return document.querySelector(arguments[0])?.innerText.includes(arguments[1])", selector, words
+        )
+
+    def _element(self, selector: str) -> str:
+        found = self("WebDriver:FindElement", using="css selector", value=selector)["value"]
+        return str(next(iter(found.values())))
+
+    def click(self, selector: str) -> None:
+        """Press an element."""
+        self("WebDriver:ElementClick", id=self._element(selector))
+
+    def type(self, selector: str, text: str) -> None:
+        """Write in a field, in the place of what it has, or choose a file by its path."""
+        element = self._element(selector)
+        if not self.run("return document.querySelector(arguments[0]).type === 'file'", selector):
+            self("WebDriver:ElementClear", id=element)
+        self("WebDriver:ElementSendKeys", id=element, text=text)
+
+    def close(self) -> None:
+        """End it."""
+        self._socket.close()
+        self._process.terminate()
+        self._process.wait(PATIENCE)
