@@ -9,6 +9,7 @@ import pytest
 from fasttext_models import answers
 
 import textodds
+from textodds.cli import main
 from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
 from textodds.interop.from_fasttext import model as fasttext_model
@@ -206,6 +207,31 @@ def test_of_many_labels_the_two_matrices_stay(trained, tmp_path, monkeypatch):
         np.testing.assert_allclose(mine.start, theirs.start, atol=1e-9)
     with pytest.raises(Unsupported, match="not linear in its words"):
         loaded.linear  # noqa: B018
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pairs.bin", "hs.bin"])
+def test_held_out_texts_calibrate_a_model_and_carry_its_promises(trained, name, tmp_path):
+    folder, _, _ = trained
+    (texts, of), (fresh, truth) = _texts(600, 5), _texts(600, 6)
+    labels = [f"c{k}" for k in of]
+    plain = textodds.from_fasttext(folder / name)
+    model = textodds.from_fasttext(folder / name, calibrate=(texts, labels))
+    assert len(model.held_out) == 600
+    loss = [each.evaluate(fresh, [f"c{k}" for k in truth]).log_loss for each in (plain, model)]
+    assert loss[1] <= loss[0] + 1e-3
+    model.save(tmp_path / "model.textodds")
+    (tmp_path / "new.txt").write_text("\n".join(fresh))
+    for more in (["--max-error", "0.3"], ["--set", "0.9"], ["--loss", "c0->c1: 5"]):
+        command = ["predict", str(tmp_path / "model.textodds"), str(tmp_path / "new.txt"), "--quiet"]
+        assert main([*command, "-o", str(tmp_path / "answers.csv"), *more]) == 0
+    loaded = textodds.load(tmp_path / "model.textodds")
+    assert np.array_equal(loaded.predict_proba(fresh), model.predict_proba(fresh))
+    must_add_up(loaded, fresh[0])
+    with pytest.raises(Unsupported, match="only models of -loss softmax and hs"):
+        textodds.from_fasttext(folder / "ova.bin", calibrate=(texts, labels))
+    with pytest.raises(InputError, match="labelled texts at least, got 5"):
+        textodds.from_fasttext(folder / name, calibrate=(texts[:5], labels[:5]))
 
 
 @pytest.mark.slow

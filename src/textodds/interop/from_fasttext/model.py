@@ -28,7 +28,9 @@ SMALL = 1 << 24  # weights that are folded whatever it costs: 128 MB
 BETWEEN = frozenset(b" \n\r\t\v\f\0")
 
 
-def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> TextModel | MultiLabelModel:
+def from_fasttext(
+    path: str | os.PathLike[str], *, one_label: bool = False, calibrate: Any = None
+) -> TextModel | MultiLabelModel:
     r"""A model with the predictions of a fastText classifier, a ``.bin`` or ``.ftz`` file.
 
     It can be saved, explained, evaluated, served and used from the command line; fastText is not needed.
@@ -57,6 +59,9 @@ def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> T
         Of ``ova`` and ``ns``: a `TextModel` that answers with the label of the highest score, as fastText
         does with ``k=1``. It normalises the scores without calling them probabilities
         (``model.form.is_posterior`` is False).
+    calibrate : source, or (texts, labels), optional
+        Labelled texts that fastText was not trained on. Of ``softmax`` and ``hs``, probabilities are
+        calibrated by them where that lowers the log-loss, and guarantees (`--max-error`) rest on them.
 
     Raises
     ------
@@ -74,7 +79,16 @@ def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> T
 
     The model has neither documents nor counts of words: it can not learn, forget or be merged.
     """
-    path = Path(path)
+    model = _converted(Path(path), one_label)
+    if calibrate is not None:
+        from textodds.interop.from_fasttext.calibrated import calibrate as calibrate_by
+
+        calibrate_by(model, calibrate)
+    return model
+
+
+def _converted(path: Path, one_label: bool) -> TextModel | MultiLabelModel:
+    """The model of a file, not calibrated."""
     file = read_file(path)
     if one_label and file.options.loss in ("softmax", "hs"):
         raise InputError(
