@@ -335,7 +335,7 @@ fn is_ascii_mid(c: char) -> bool {
     matches!(c, '.' | ',' | '\'' | ':' | ';')
 }
 
-/// Whether a Hebrew letter, perhaps with marks, may stand before: an apostrophe belongs to its word (WB7a).
+/// Whether a Hebrew letter, perhaps with marks, may stand before: an apostrophe belongs to its word (`WB7a`).
 fn is_hebrew_before(stretch: &str, at: usize) -> bool {
     let mut before = stretch[..at].chars().rev();
     stretch[at..].starts_with('\'')
