@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = Path(__file__).with_suffix(".json")
 KERNELS = ("count", "scripts", "predict", "pairs", "characters", "gather")
-"""Counting words, also of other scripts; scores of naive Bayes, with pairs, with characters; gathering rows."""
+"""Counting words, of other scripts too; scores of naive Bayes, with pairs, with characters; gathering."""
 
 
 def rustc() -> str:

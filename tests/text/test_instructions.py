@@ -23,7 +23,9 @@ def test_hot_kernels_take_no_more_instructions_than_they_did() -> None:
         pytest.skip("figures are of x86-64 with AVX2")
     kept = json.loads(instructions.FIGURES.read_text())
     if instructions.rustc() != kept["rustc"]:
-        pytest.skip(f"figures are of {kept['rustc']}, this is {instructions.rustc()}: run `make instructions`")
+        pytest.skip(
+            f"figures are of {kept['rustc']}, this is {instructions.rustc()}: run `make instructions`"
+        )
     found = instructions.counts()
     assert set(found) == set(kept["instructions"])
     worse = [
