@@ -36,6 +36,14 @@ def test_json_says_what_was_written(model, capsys):
     }
 
 
+@pytest.mark.parametrize(("output", "named"), [("mail.html", "page"), ("mail.py", "python"), ("mail.c", "c")])
+def test_the_ending_sets_the_format(model, capsys, output, named):
+    assert main(["export", "mail.textodds", "-o", output, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["format"] == named
+    assert main(["export", "mail.textodds", "-o", output]) == 0
+    assert capsys.readouterr().err.startswith(f"wrote {output}: from texts to probabilities of 2 classes, ")
+
+
 def test_quiet_says_nothing(model, capsys):
     assert main(["export", "mail.textodds", "-o", "mail.onnx", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
@@ -51,14 +59,14 @@ def test_quiet_says_nothing(model, capsys):
             "joblib.dump(to_sklearn(textodds.load(",
         ),
         ("mail.textodds", "mail.joblib", "`mail.joblib` would be a pickle", "import to_sklearn"),
-        ("mail.textodds", "mail.sql", "cannot export to `mail.sql`: unknown format", "name it `*.onnx`"),
+        ("mail.textodds", "mail.js", "cannot export to `mail.js`: unknown format", "name it `*.onnx`"),
         ("mail.textodds", "mail", "cannot export to `mail`: unknown format", "name it `*.onnx`"),
         ("mial.textodds", "x.onnx", "no model file at `mial.textodds`", "did you mean `mail.textodds`?"),
         ("mail.textodds", "no/x.onnx", "cannot write `no/x.onnx`: there is no folder `no`", "with `-o`"),
         (
             "model.onnx",
             "model.onnx",
-            "the ONNX file would replace `model.onnx`, which MODEL names",
+            "the exported file would replace `model.onnx`, which MODEL names",
             "another file",
         ),
     ],

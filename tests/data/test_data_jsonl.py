@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -178,3 +179,61 @@ def test_an_object_of_a_list_is_parsed_once_whatever_its_letters(tmp_path, monke
     monkeypatch.setattr("textodds.data.jsonl._parse", parse)
     assert [text for batch in read(path) for text in batch.texts] == [row["text"] for row in rows]
     assert len(parsed) == 300
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(0, 5) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+LABELS = st.text(max_size=3) | st.integers(-3, 3) | st.booleans() | VALUES
+OBJECTS = st.fixed_dictionaries(
+    {"text": st.text(max_size=8) | VALUES, "label": LABELS, "w": st.floats(0, 3) | st.integers(-1, 2)},
+    optional={"id": VALUES},
+)
+
+
+@st.composite
+def spoiled_lines(draw):
+    """Lines of JSON, some with a byte more, less or other."""
+    lines = [GOOD[:-1].encode() + b', "w": 2}']
+    for item in draw(st.lists(OBJECTS, max_size=8)):
+        line = bytearray(json.dumps(item, ensure_ascii=draw(st.booleans())).encode(errors="replace"))
+        if draw(st.booleans()):
+            at = draw(st.integers(0, len(line) - 1))
+            line[at : at + draw(st.integers(0, 2))] = draw(
+                st.sampled_from([b"", b'"', b"\\", b"0", b"-", b" ", b"\xff", b"\t", b"e", b",", b"]"])
+            )
+        lines.append(bytes(line).replace(b"\n", b" "))
+    return b"\n".join(lines)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(spoiled_lines(), st.integers(1, 4), st.sampled_from([None, "w"]))
+def test_the_kernel_reads_as_python_does_whatever_the_lines(mail, content, n_rows, weight):
+    mail.write_bytes(content + b"\n")
+    found = []
+    for is_plain in (jsonl._is_plain, lambda request: False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jsonl, "_is_plain", is_plain)
+            patch.setattr(admission, "BATCH_ROWS", n_rows)
+            source = read(mail, weight=weight, bad_rows="skip")
+            listed = rows(source)
+            found.append((listed, source.rejects.count, source.rejects.reasons, source.label_type))
+    assert found[0] == found[1]
+
+
+def test_rows_of_a_pipe_are_handed_on_as_they_come(tmp_path):
+    pipe = tmp_path / "mail.jsonl"
+    os.mkfifo(pipe)
+    writing = os.open(pipe, os.O_RDWR)
+    try:
+        os.write(writing, f"{GOOD}\n".encode())
+        stream = iter(read(pipe, text="text", label="label"))
+        assert pairs([next(stream)]) == [("win a phone", "spam")]
+        os.write(writing, f"{GOOD[:9]}".encode())
+        os.write(writing, f"{GOOD[9:]}\n".encode())
+        assert pairs([next(stream)]) == [("win a phone", "spam")]
+        stream.close()
+    finally:
+        os.close(writing)

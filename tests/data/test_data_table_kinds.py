@@ -58,7 +58,11 @@ SENTENCES = [f"this is sentence number {n} of many" for n in range(30)]
         ([datetime.time(12)], "ignore", "times are not used"),
         ([datetime.timedelta(1)], "ignore", "times are not used"),
         ([b"abc", b"\xff"], "ignore", "bytes are not used"),
-        ([[1, 2], [3]], "ignore", "lists and objects are not used"),
+        ([[1, 2], [3]], "ignore", "lists of different lengths"),
+        ([["a"], ["b"]], "ignore", "lists and objects are not used"),
+        ([[1, 2], [3, 4.5]], "vector", "vectors of 2 numbers"),
+        ([[1.0], None, [2.0]], "vector", "vectors of 1 numbers"),
+        (["[1, 2]", "[3, -4e1]"], "vector", "vectors of 2 numbers"),
         ([{"a": 1}], "ignore", "lists and objects are not used"),
         ([2**70, 3, 4], "number", "numbers, 3 different"),
     ],
@@ -183,7 +187,7 @@ def test_the_kinds_found_do_not_hang_on_how_rows_of_json_are_cut():
                 "a": "category",
                 "b": "number",
                 "d": "number",
-                "c": "ignore",
+                "c": "vector",
             }
 
 
@@ -231,7 +235,7 @@ def test_a_number_is_a_number_whatever_else_is_in_its_column(text):
 def test_schemas_survive_their_dict():
     schema = read_table({"a": [1, 2, 3], "b": ["u", "v", "u"], "label": ["x", "y", "x"]}).schema
     assert Schema.of_dict(schema.as_dict()) == schema
-    assert [schema.names(kind) for kind in KINDS] == [["a"], ["b"], [], []]
+    assert [schema.names(kind) for kind in KINDS] == [["a"], [], ["b"], [], []]
     with pytest.raises(InputError, match="not a kind of column; did you mean `number`"):
         schema.names("nmber")
 

@@ -17,7 +17,8 @@ from textodds.data import read
 from textodds.errors import InputError, NegativeCount, NoData, Shrunk, TooFewRows
 from textodds.learn.registry import learner_named
 from textodds.learn.tables import JointTableLearner, MixedLearner
-from textodds.model.blocks import Bins, TableTally
+from textodds.model.blocks import Bins
+from textodds.model.table_tally import TableTally
 from textodds.training.table_columns import edges_of, prefers_bins
 from textodds.training.tables import train_table
 

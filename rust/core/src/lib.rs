@@ -13,6 +13,7 @@
 
 pub mod analyse;
 mod changed;
+pub mod characters;
 pub mod compact;
 pub mod corpus;
 pub mod count;

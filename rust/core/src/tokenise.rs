@@ -181,10 +181,11 @@ impl Unit {
     }
 
     /// Whether a run hangs on the punctuation before it, so that the annex must see the whole text:
-    /// a mark that begins a run (WB4), or a joiner (`WB3c`). Rare, and mostly by mistake.
+    /// a mark that begins a run (WB4), be there blanks before it (`WB3d`), or a joiner (`WB3c`). Rare, and
+    /// mostly by mistake.
     fn has_hangers_on(self, text: &str, runs: &[(usize, usize, bool)]) -> bool {
         let hangs = |run: &str| {
-            let first = run.chars().next().unwrap_or('a');
+            let first = run.chars().find(|c| !c.is_whitespace()).unwrap_or('a');
             !first.is_ascii() && about(first) & (FOLLOWS | LETTER) == FOLLOWS
         };
         self == Self::Words

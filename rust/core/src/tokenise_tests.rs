@@ -60,10 +60,10 @@ fn white_space_is_that_of_python() {
 /// The fast paths against the annex, on a long walk through awkward characters, prepared or not.
 #[test]
 fn words_equal_the_annex_on_awkward_text() {
-    let alphabet = "aB1_.':;,\"-(< \n\0éÉЖиאב״’·\u{301}\u{ad}\u{200d}\u{200b}ℹ🇬🇧😀カー字न्ि一٣Σİ\u{338}\u{316}\u{5b0}\u{5b4}\u{fe0f}";
+    let alphabet = "aB1_.':;,\"-(< \n\0éÉЖиאב״’·\u{301}\u{ad}\u{200d}\u{200b}ℹ🇬🇧😀カー字न्ि一٣Σİ\u{338}\u{316}\u{5b0}\u{5b4}\u{fe0f}\u{3000}";
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = 1u64;
-    for round in 0..60_000 {
+    for round in 0..90_000 {
         let next = |_| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             alphabet[(state >> 33) as usize % alphabet.len()]
@@ -135,9 +135,6 @@ fn words_equal_the_annex_on_characters_of_every_kind() {
         push_words(&text, 0, &mut edges);
         let words: Vec<&str> = edges.pairs().map(|(start, end)| &text[start..end]).collect();
         assert_eq!(words, text.unicode_words().collect::<Vec<_>>(), "{text:?}");
-        if text.chars().any(|c| !c.is_ascii() && is_space(c)) {
-            continue; // a mark behind several spaces, which only the whole text shows
-        }
         whole.clear();
         preparation.apply(&text, &mut whole);
         let expected: Vec<&str> = whole.unicode_words().collect();

@@ -4,7 +4,7 @@
 use std::io::{Cursor, Read};
 
 use libfuzzer_sys::fuzz_target;
-use textodds_core::lines::{Columns, Kind, Reader};
+use textodds_core::lines::{Columns, JsonLines, Keys, Kind, Reader};
 
 struct Chopped(Cursor<Vec<u8>>, usize);
 
@@ -59,8 +59,33 @@ fn cells(data: &[u8], kind: Kind, chop: usize, size: usize) -> Option<Cells> {
     Some((bytes, lengths, lines, rejects))
 }
 
+type Objects = (Vec<u8>, Vec<u8>, Vec<i64>, Vec<(usize, u64)>);
+
+/// The rows of JSON lines, and which lines are unusual, each behind so many rows.
+fn objects(data: &[u8], chop: usize, size: usize, flush: bool) -> Objects {
+    let mut lines = JsonLines::default();
+    lines.select(Keys { text: "a".into(), label: Some("b".into()), weight: None });
+    let mut out = Objects::default();
+    for piece in data.chunks(chop).chain([&[][..]]) {
+        lines.feed(piece);
+        while let Some((rows, unusual)) = lines.take(size, size, flush) {
+            assert!(std::str::from_utf8(&rows.texts.bytes).is_ok());
+            assert_eq!(rows.labels.len(), rows.texts.len());
+            let before = out.2.len();
+            out.3.extend(unusual.iter().map(|line| (before + line.before, line.number)));
+            out.2.extend(rows.texts.offsets.windows(2).map(|pair| pair[1] - pair[0]));
+            out.0.extend(rows.texts.bytes);
+            out.1.extend(rows.labels.bytes);
+        }
+    }
+    out
+}
+
 fuzz_target!(|data: &[u8]| {
     let [choice, chop, data @ ..] = data else { return };
+    let whole = objects(data, 1 << 20, 1 << 20, false);
+    let chop = usize::from(*chop);
+    assert_eq!(whole, objects(data, 1 + chop, 1 + chop, chop % 2 == 0));
     let kind = match choice % 6 {
         0 => Kind::Lines,
         1 => Kind::FastText,
@@ -70,8 +95,8 @@ fuzz_target!(|data: &[u8]| {
         _ => Kind::Delimited { delimiter: None, quoting: true, header: true },
     };
     let whole = rows(data, kind, 1 << 20, 1 << 20);
-    let chopped = rows(data, kind, 1 + usize::from(*chop), 1 + usize::from(*chop));
+    let chopped = rows(data, kind, 1 + chop, 1 + chop);
     assert_eq!(whole, chopped);
     let whole = cells(data, kind, 1 << 20, 1 << 20);
-    assert_eq!(whole, cells(data, kind, 1 + usize::from(*chop), 1 + usize::from(*chop)));
+    assert_eq!(whole, cells(data, kind, 1 + chop, 1 + chop));
 });

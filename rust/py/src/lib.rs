@@ -3,11 +3,13 @@
 #![allow(clippy::needless_pass_by_value)] // what Python hands over is ours to drop
 
 mod analyser;
+mod characters;
 mod corpus;
 mod counter;
 mod dual;
 mod errors;
 mod gather;
+mod json;
 mod left_out;
 mod linear;
 mod reader;
@@ -27,6 +29,8 @@ mod _kernels {
     #[pymodule_export]
     use super::analyser::Analyser;
     #[pymodule_export]
+    use super::characters::{character_classes, character_tables};
+    #[pymodule_export]
     use super::corpus::{decode_texts, encode_texts, text_hashes};
     #[pymodule_export]
     use super::counter::{Counter, combine, cut};
@@ -37,6 +41,8 @@ mod _kernels {
     };
     #[pymodule_export]
     use super::gather::{Gathered, Gatherer, bucket_rows};
+    #[pymodule_export]
+    use super::json::JsonLines;
     #[pymodule_export]
     use super::left_out::left_out;
     #[pymodule_export]

@@ -47,12 +47,16 @@ def distribution_lines(about: dict[str, Any], top: int) -> Iterator[str]:
     heads = [one_line(label) for label in shown]
     yield ""
     if about["weights"] is not None:
+        told = _strongest(about["weights"], top)
         rows = [
             [one_line(f"{each['column']} {each['value']}".strip()), *_numbers(each["weights"], shown)]
-            for each in about["weights"]
+            for each in told
         ]
-        yield strong("weights of softmax regression, of standardised numbers and of values")
+        yield strong("weights of softmax regression, of standardised numbers, values and terms")
         yield from table(("feature", *heads), rows)
+        if len(told) < len(about["weights"]):
+            left = counted(len(about["weights"]) - len(told), "weight")
+            yield faint(f"  and {left} of terms and of the numbers of vectors, which `--json` lists")
         yield ""
     numbers, values = [], []
     for name, by_class in about["distributions"].items():
@@ -76,6 +80,18 @@ def distribution_lines(about: dict[str, Any], top: int) -> Iterator[str]:
         yield from table(("value", *heads), rows)
         if len(total) > len(ranked):
             yield faint(f"  and {counted(len(total) - len(ranked), 'other value')}, which `--json` lists")
+
+
+def _strongest(weights: list[dict[str, Any]], top: int) -> list[dict[str, Any]]:
+    """Those that are shown: of the terms of a text the strongest, of the numbers of a vector none."""
+    told, terms = [], []
+    for each in weights:
+        if each["value"].startswith("“"):
+            terms.append(each)
+        elif not each["value"].startswith("["):
+            told.append(each)
+    terms.sort(key=lambda each: -max(map(abs, each["weights"].values())))
+    return told + terms[:top]
 
 
 def _numbers(weights: dict[str, float], shown: list[str]) -> list[str]:

@@ -18,7 +18,7 @@ from textodds.model.explain import OTHERS, Explanation, Flip
 from textodds.model.explain.markup import page
 from textodds.model.file import load
 from textodds.model.label_refusals import refuse
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def explain(
     if others and why_not is not None:
         raise InputError("`--others` and `--why-not` cannot be combined", hint="leave out one of the two")
     opened = load(model)
-    if isinstance(opened, MultiLabelModel):
+    if is_multilabel(opened):
         refuse({"why_not": why_not, "others": others})
     elif not isinstance(opened, TextModel) and (others or parts or html is not None):
         raise Unsupported(
@@ -132,7 +132,7 @@ def _explain_one(
     as_json_: bool,
 ) -> None:
     """Print the explanation of one text or row, and write its page, if there is to be one."""
-    if isinstance(opened, MultiLabelModel):
+    if is_multilabel(opened):
         from textodds.cli.several_labels.explanations import explain_labels
 
         explain_labels(opened, given, label, top=top, parts=parts, html=html, json=as_json_)

@@ -28,8 +28,8 @@ from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.explain import visible
 from textodds.model.file import load
 from textodds.model.label_refusals import refuse
-from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.parameters import parameter_count
+from textodds.model.several_labels import is_multilabel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def inspect(
     opened = load(model, check=check)
     file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
     file |= {"format": opened.file_format, "checksums": opened.has_checksums, "checked": check}
-    if isinstance(opened, MultiLabelModel):
+    if is_multilabel(opened):
         from textodds.cli.several_labels import facts
 
         refuse({"between": between})

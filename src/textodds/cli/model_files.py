@@ -15,7 +15,7 @@ from textodds.data.compression import without_suffix
 from textodds.data.written_file import file_name
 from textodds.errors import ModelFileError
 from textodds.model import file_lock
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 
 if TYPE_CHECKING:
     from textodds.model.file import AnyModel
@@ -82,11 +82,11 @@ def write(model: AnyModel, path: Path, *, counts: bool = True) -> int:
 def plain(model: AnyModel, path: Path, written: int) -> dict[str, object]:
     """What a model file rests on, for JSON."""
     documents = model.class_documents
-    several = {"several_labels": True} if isinstance(model, MultiLabelModel) else {}
+    several = {"several_labels": True} if is_multilabel(model) else {}
     return {
         "model": str(path),
         "bytes": written,
-        "documents": model.n_texts if isinstance(model, MultiLabelModel) else sum(documents.values()),
+        "documents": model.n_texts if is_multilabel(model) else sum(documents.values()),
         **several,
         "classes": documents,
         "columns" if model.kind == "tables" else "words": model.extent[0],

@@ -39,11 +39,12 @@ from textodds.model.asked import Asked
 from textodds.model.decided import Answer
 from textodds.model.file import load
 from textodds.model.label_refusals import refuse, refuse_of_one
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 
 if TYPE_CHECKING:
     from textodds.judge.thresholds import Goal
     from textodds.model.file import AnyModel, Model
+    from textodds.model.multilabel_model import MultiLabelModel
 
 OUTPUT = (
     "Write all columns of DATA followed by the answers: a .csv, .tsv, .jsonl or .parquet file (the first "
@@ -137,7 +138,7 @@ def predict(
     if output is not None:
         _predict_to_file(answering, output, prior, options, quiet=quiet)
         return
-    if isinstance(answering, MultiLabelModel):
+    if is_multilabel(answering):
         _predict_labels(answering, prior, options, quiet=quiet)
         return
     refuse_of_one({"goal": options["goal"]})

@@ -18,7 +18,7 @@ from textodds.data.batch import taken
 from textodds.data.files import STDIN
 from textodds.data.label_sets import name_of
 from textodds.errors import InputError
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 from textodds.model.text_updates import TextUpdates
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def named_label(model: AnyModel, labels: Sequence[str], texts: Sequence[str]) ->
     """What a model calls the labels that ``--label-is`` gives, of several a set; None without any."""
     if not labels:
         return None
-    if isinstance(model, MultiLabelModel):  # of which an empty one is none
+    if is_multilabel(model):  # of which an empty one is none
         return name_of(model.class_name(label) for label in labels if label.strip())
     if len(labels) > 1:
         raise InputError(
@@ -151,7 +151,8 @@ def rows_of(model: AnyModel, batches: Iterable[Batch]) -> Iterator[Any]:
 def _value(column: Any) -> object:
     """The one value of a column; None where it is missing."""
     (value,) = column.tolist() if hasattr(column, "tolist") else list(column)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    first = value[0] if isinstance(value, list) else value  # a vector is missing altogether, or not at all
+    return None if isinstance(first, float) and math.isnan(first) else value
 
 
 def said(model: AnyModel, text: str) -> Any:

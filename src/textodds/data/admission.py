@@ -198,8 +198,7 @@ def _checked(column: Column | None, arrays: list[Raw], separator: str) -> tuple[
     else:
         from textodds.data import arrow
 
-        check = {"number": arrow.numbers_of, "category": arrow.categories_of, "text": arrow.table_texts_of}
-        checked = [check[column.kind](column.name, array) for array in arrays]
+        checked = [arrow.read_as(column, array) for array in arrays]
     return checked[0] if len(checked) == 1 else _joined(checked, separator, is_blank_empty=column is not None)
 
 
@@ -266,7 +265,7 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
     if paths := request.paths:
         rows = _with_paths(rows, paths)
     if not request.may_join:
-        yield from _text_record_parts(rows, request, origin)
+        yield from text_record_parts(rows, request, origin, [])
         return
     names: list[str] = []
 
@@ -339,25 +338,38 @@ def _at(item: object, path: str) -> object:
     return item
 
 
-def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin) -> Parts:
+def names_in(item: Mapping[Any, object], request: ColumnRequest, origin: Origin) -> list[str]:
+    """The columns to read of rows of which the first is ``item``: text, label and weight."""
+    keys = [key for key in item if isinstance(key, str)]
+    return [keys[place] for place in _positions(request, origin, keys, [item])]
+
+
+def roles(request: ColumnRequest, names: Sequence[str]) -> tuple[str, str, str]:
+    """Which of the columns that are read are text, label and weight; the text, where one is not read."""
+    text, *others = names
+    return (
+        text,
+        others[0] if request.reads_labels else text,
+        others[-1] if request.reads_weights else text,
+    )
+
+
+def text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, names: list[str]) -> Parts:
     """Parts of mappings of which one text is read: no more of a row is held than its text and label.
 
-    Holding whole records costs twice as much, most of it for collecting garbage.
+    Holding whole records costs twice as much, most of it for collecting garbage. ``names`` are the columns
+    that are read, of which the text is the first; where there are none yet, those of the first row.
     """
-    names: list[str] = []
 
     def fields() -> Iterator[Row]:
-        text = label = weight = ""
+        text, label, weight = roles(request, names) if names else ("", "", "")
         for item, _, _, at, raw in rows:
             if type(item) is not dict and not isinstance(item, Mapping):
                 yield Unreadable(_reason(item, "a dict is")), None, None, at, raw or _as_bytes(item)
                 continue
             if not names:
-                keys = [key for key in item if isinstance(key, str)]
-                names.extend(keys[place] for place in _positions(request, origin, keys, [item]))
-                text, *others = names
-                label = others[0] if request.reads_labels else text
-                weight = others[-1] if request.reads_weights else text
+                names.extend(names_in(item, request, origin))
+                text, label, weight = roles(request, names)
             yield item.get(text), item.get(label), item.get(weight), at, raw
 
     def part(pending: list[Row]) -> Part:
@@ -446,8 +458,14 @@ class _Rows:
         )
 
 
+def batch_limits() -> tuple[int, int]:
+    """The bytes and the rows at which a batch ends."""
+    return BATCH_BYTES, BATCH_ROWS
+
+
 def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """Lists of ``rows``, cut so that memory stays bounded."""
+    most_bytes, most_rows = batch_limits()
     pending: list[Row] = []
     size = 0
     for row in rows:
@@ -459,7 +477,7 @@ def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
             size += len(item)
         else:
             size += _size(item)
-        if size >= BATCH_BYTES or len(pending) >= BATCH_ROWS:
+        if size >= most_bytes or len(pending) >= most_rows:
             yield pending
             pending, size = [], 0
     if pending:

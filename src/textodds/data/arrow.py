@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textodds.data import values
+from textodds.data import values, vectors
 from textodds.data.batch import BETWEEN_FIELDS
+from textodds.data.schema import Column
 from textodds.data.values import Problems, Unusable
 from textodds.errors import InputError
 
@@ -180,7 +181,7 @@ def of_objects(items: Any, name: str) -> tuple[Array, Problems]:
     if isinstance(items, np.ndarray):
         if not items.dtype.isnative or items.dtype.itemsize > 8:  # which Arrow does not take
             items = items.astype(np.float64 if items.dtype.kind == "f" else items.dtype.newbyteorder("="))
-        return pa.array(items), {}
+        return (pa.array(items) if items.ndim == 1 else vectors.of_matrix(items)), {}
     types = set(map(type, items)) - {type(None)}
     # Arrow would take True for 1.0 beside numbers, and bytes for text beside text.
     if len(types) == 1 or not types & {bool, np.bool_, bytes}:
@@ -188,8 +189,43 @@ def of_objects(items: Any, name: str) -> tuple[Array, Problems]:
             return pa.array(items, from_pandas=True), {}
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             pass  # of several types, of one that is not Arrow's, or not to be written in UTF-8
+    if 2 * sum(isinstance(item, (list, tuple, np.ndarray)) for item in items) > len(items):
+        return vectors.of_objects(items, name)
     written, problems = values.each(items, lambda item: values.written(item, _column(name)), None)
     return pa.array(written, pa.large_string()), problems
+
+
+def read_as(column: Column, array: Array) -> tuple[Any, Problems]:
+    """``array`` as the values of a column of a table, by its kind."""
+    if column.kind == "vector":
+        assert column.size is not None
+        return vectors_of(column.name, array, column.size)
+    kinds = {"number": numbers_of, "category": categories_of, "text": table_texts_of}
+    return kinds[column.kind](column.name, array)
+
+
+def vectors_of(name: str, array: Array, size: int) -> tuple[NDArray[np.float64], Problems]:
+    """``array`` as vectors (N, size), NaN where one is missing."""
+    lists, problems = lists_of(name, array)
+    matrix, bad = vectors.matrix_of(lists, name, size, NUMBER_MOST)
+    return matrix, bad | problems
+
+
+def lists_of(name: str, array: Array) -> tuple[Array, Problems]:
+    """``array`` as lists of numbers, be they written ones."""
+    problems: Problems = {}
+    array = plain(array)
+    if isinstance(array, pa.ExtensionArray):  # the tensors of other libraries, say
+        array = array.storage
+    if is_string(array.type):
+        array, problems = sound(name, array)
+        array, bad = vectors.of_strings(array, name)
+        problems |= bad
+    elif pa.types.is_null(array.type):
+        array = array.cast(pa.list_(pa.float64()))
+    if not vectors.is_list(array.type):
+        raise unreadable(name, array.type, "vectors")
+    return array, problems
 
 
 def numbers_of(name: str, array: Array) -> tuple[NDArray[np.float64], Problems]:

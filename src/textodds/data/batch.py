@@ -51,9 +51,10 @@ class Batch:
     ----------
     columns : dict
         The columns, (N,) each, by name and in the order of the schema, without those it ignores. Numbers
-        are float64, NaN where one is missing; categories an Arrow array of utf8, null where one is
-        missing. Texts are a list of ``str`` or an Arrow array (utf8, large_utf8, utf8_view, or a dictionary
-        of one of these; of tables the first two only) without nulls and of valid UTF-8.
+        are float64, NaN where one is missing; vectors (N, D), NaN all over where one is missing; categories
+        an Arrow array of utf8, null where one is missing. Texts are a list of ``str`` or an Arrow array
+        (utf8, large_utf8, utf8_view, or a dictionary of one of these; of tables the first two only) without
+        nulls and of valid UTF-8.
     labels : list or Arrow array, (N,), or None
         Strings as those of texts; none is empty.
     weights : array (N,) or None
@@ -96,13 +97,7 @@ class Batch:
             raise NoData(
                 f"there are {'texts' if len(self.columns) == 1 and is_of_texts else 'rows'} but no labels"
             )
-        if isinstance(labels, list):
-            return labels
-        if hasattr(labels, "to_list"):
-            return list(labels.to_list())
-        import pyarrow
-
-        return [str(label) for label in pyarrow.array(labels).to_pylist()]
+        return _listed(labels)
 
     def relabelled(self, name_of: Callable[[str], str]) -> Batch:
         """The same rows, each label by the name that ``name_of`` has for it."""
@@ -121,6 +116,27 @@ class Batch:
         labels = None if self.labels is None else taken(self.labels, numbers)
         return Batch(columns, labels, None if self.weights is None else self.weights[numbers])
 
+    def inserted(self, before: Sequence[int], other: Batch) -> Batch:
+        """The rows with those of ``other`` among them, so many ``before`` each; of texts.
+
+        >>> Batch(["a", "c"], ["x", "z"]).inserted([1, 2], Batch(["b", "d"], ["y", "y"])).label_list()
+        ['x', 'y', 'z', 'y']
+        """
+
+        def column(mine: Texts, theirs: Texts) -> list[str]:
+            listed, rows = _listed(mine), list[str]()
+            for start, stop, value in zip([0, *before], before, _listed(theirs), strict=False):
+                rows += [*listed[start:stop], value]
+            return rows + listed[before[-1] :]
+
+        columns = {name: column(texts, other.columns[name]) for name, texts in self.columns.items()}
+        labels = weights = None
+        if self.labels is not None and other.labels is not None:
+            labels = column(self.labels, other.labels)
+        if self.weights is not None and other.weights is not None:
+            weights = np.insert(self.weights, before, other.weights)
+        return Batch(columns, labels, weights)
+
     def parts(self, most: int) -> Iterator[Batch]:
         """The rows in their order, at most so many at once."""
         if len(self) <= most:
@@ -135,7 +151,7 @@ class Batch:
         there = np.zeros(len(self))
         for values in self.columns.values():
             if isinstance(values, np.ndarray):
-                there += ~np.isnan(values)
+                there += ~np.isnan(values if values.ndim == 1 else values[:, 0])
             else:
                 import pyarrow.compute as pc
 
@@ -153,6 +169,17 @@ def as_fields(columns: Sequence[Sequence[str]], separator: str = BETWEEN_FIELDS)
     if separator == BETWEEN_FIELDS:
         columns = [[text.replace(separator, " ") for text in column] for column in columns]
     return [separator.join(row) for row in zip(*columns, strict=True)]
+
+
+def _listed(texts: Texts) -> list[str]:
+    """Strings as a list of Python's."""
+    if isinstance(texts, list):
+        return texts
+    if hasattr(texts, "to_list"):
+        return list(texts.to_list())
+    import pyarrow
+
+    return [str(text) for text in pyarrow.array(texts).to_pylist()]
 
 
 def _values_at(values: Any, rows: list[int]) -> Any:

@@ -389,7 +389,9 @@ class TableRequest(ColumnRequest):
         weight = self._weight_at(where, names, label)
         others = [name for at, name in enumerate(names) if at not in (label, weight)]
         given = self._given(where, names, label, weight)
-        found = [given.get(name) or kinds.found(name, parts) for name in others]
+        vectors = {names[at] for name, kind in self._kinds.items() if kind == "vector"
+                   if (at := position(names, name)) is not None}  # fmt: skip
+        found = [given.get(name) or kinds.found(name, parts, vector=name in vectors) for name in others]
         if parts and all(column.kind == "ignore" for column in found):
             listed_columns = ", ".join(f"`{column.name}` ({column.why})" for column in found) or "none"
             raise InputError(
@@ -490,5 +492,6 @@ class TableRequest(ColumnRequest):
                         f"column `{names[at]}` of {where} is the {what}, and has no kind",
                         hint=f"leave it out of `--columns` (columns=), or name another {what}",
                     )
-            given[names[at]] = Column(names[at], kind, GIVEN)
+            if kind != "vector":  # how many numbers it has is found
+                given[names[at]] = Column(names[at], kind, GIVEN)
         return given

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textodds.data import arrow
+from textodds.data import arrow, vectors
 from textodds.data.batch import BATCH_ROWS
-from textodds.data.schema import Column
+from textodds.data.schema import GIVEN, Column
 
 if TYPE_CHECKING:
     from textodds.data.admission import Part
@@ -35,8 +35,11 @@ FEW = 64
 NO_VALUES = "no values"
 
 
-def found(name: str, parts: Sequence[Part]) -> Column:
-    """The column ``name`` of a kind that suits its values in ``parts``, the first rows of a source."""
+def found(name: str, parts: Sequence[Part], *, vector: bool = False) -> Column:
+    """The column ``name`` of a kind that suits its values in ``parts``, the first rows of a source.
+
+    With ``vector`` it is known to be one of vectors, whose size is found.
+    """
     arrays, rows = [], 0
     for part in parts:
         if name in part.names and rows < BATCH_ROWS:
@@ -47,6 +50,8 @@ def found(name: str, parts: Sequence[Part]) -> Column:
     kind = array.type
     if not len(array) or array.null_count == len(array):
         return Column(name, "ignore", NO_VALUES)
+    if vector or vectors.is_list(kind):
+        return _of_vectors(name, array, is_given=vector)
     if pa.types.is_boolean(kind):
         return Column(name, "category", "true or false")
     if pa.types.is_dictionary(kind):
@@ -57,6 +62,15 @@ def found(name: str, parts: Sequence[Part]) -> Column:
     if arrow.is_string(kind):
         return _of_strings(name, arrow.sound(name, array)[0])
     return Column(name, "ignore", f"{_called(kind)} are not used")
+
+
+def _of_vectors(name: str, array: pa.Array, *, is_given: bool) -> Column:
+    size, is_one = vectors.usual_size(arrow.lists_of(name, array)[0])
+    if not size:
+        return Column(name, "ignore", NO_VALUES)
+    if not is_one and not is_given:
+        return Column(name, "ignore", "lists of different lengths")
+    return Column(name, "vector", GIVEN if is_given else f"vectors of {size:,} numbers", size)
 
 
 def _of_numbers(name: str, numbers: NDArray[np.float64]) -> Column:
@@ -72,6 +86,8 @@ def _of_strings(name: str, array: pa.Array) -> Column:
     present = arrow.stripped(array).drop_null()
     if not len(present):
         return Column(name, "ignore", NO_VALUES)
+    if pc.all(pc.match_substring_regex(present, r"^\[[-+.,\deE\s]*\]$")).as_py():
+        return _of_vectors(name, present, is_given=False)
     _, problems = arrow.numbers_of(name, present.slice(0, FEW))
     if not problems:  # not every word is looked at as a number
         numbers, problems = arrow.numbers_of(name, present)

@@ -266,8 +266,11 @@ def _of_mapping(source: Mapping[Any, Any]) -> Table:
                 f"column `{name}` is {_article(type(column).__name__)}, not a list of values",
                 hint="a dict is a table if it goes from names to columns; a row alone goes in a list",
             )
-        if isinstance(column, np.ndarray) and column.ndim != 1:
-            raise InputError(f"column `{name}` is an array of shape {column.shape}, not of one dimension")
+        if isinstance(column, np.ndarray) and column.ndim not in (1, 2):
+            raise InputError(
+                f"column `{name}` is an array of shape {column.shape}",
+                hint="give an array of one dimension or, of vectors, of two",
+            )
         if columns and len(column) != len(columns[0]):
             raise InputError(
                 f"column `{name}` has {len(column):,} rows, and `{names[0]}` {len(columns[0]):,}",

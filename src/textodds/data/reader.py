@@ -354,7 +354,7 @@ def _file_parts(
     if format_ == "jsonl":
         from textodds.data import jsonl
 
-        return jsonl.parts(file, request, progress)
+        return jsonl.parts(file, request, rejects, progress)
     if format_ == "mail":
         from textodds.data import mail
 

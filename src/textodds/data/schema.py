@@ -9,23 +9,40 @@ from typing import Any
 from textodds.data.values import cut
 from textodds.errors import InputError, MissingColumn, suggestion
 
-KINDS = ("number", "category", "text", "ignore")
+KINDS = ("number", "vector", "category", "text", "ignore")
+
+VECTOR_MOST = 65_536  # numbers of a vector; the embeddings of this decade have some thousands
 
 GIVEN = "given"  # why a column is of its kind, where the user said so
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its name, its kind, and a short reason for the kind."""
+    """A column of a table: its name, its kind, and a short reason for the kind.
+
+    A column of vectors has a ``size``, which is how many numbers each of them has.
+    """
 
     name: str
     kind: str  # one of KINDS
     why: str
+    size: int | None = None
 
     def __post_init__(self) -> None:
         for field in ("name", "kind", "why"):
             _check_text(f"the {field} of a column", getattr(self, field))
         check_kind(self.name, self.kind)
+        is_size = type(self.size) is int and 0 < self.size <= VECTOR_MOST
+        if is_size != (self.kind == "vector") or not (is_size or self.size is None):
+            raise InputError(
+                f"column `{self.name}` of kind {self.kind} cannot have the size {_shown(self.size)}",
+                hint=f"vectors, and they alone, have a size, from 1 to {VECTOR_MOST:,}",
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The column as plain data, for JSON."""
+        size = {} if self.size is None else {"size": self.size}
+        return {"name": self.name, "kind": self.kind, "why": self.why, **size}
 
 
 @dataclass(frozen=True)
@@ -67,7 +84,7 @@ class Schema:
         """The schema as plain data, for JSON; `of_dict` reads it."""
         return {
             "label": self.label,
-            "columns": [{"name": each.name, "kind": each.kind, "why": each.why} for each in self.columns],
+            "columns": [each.as_dict() for each in self.columns],
         }
 
     @classmethod
@@ -81,8 +98,7 @@ class Schema:
         columns = fields["columns"]
         if not isinstance(columns, list):
             raise InputError(f"the columns of a schema are {_shown(columns)}, not a list")
-        read = [_fields(f"column {at} of a schema", each, ("name", "kind", "why"))
-                for at, each in enumerate(columns, start=1)]  # fmt: skip
+        read = [_column_fields(f"column {at} of a schema", each) for at, each in enumerate(columns, start=1)]
         return cls(tuple(Column(**each) for each in read), fields["label"])
 
 
@@ -127,6 +143,11 @@ def _fields(what: str, data: object, names: tuple[str, ...]) -> dict[str, Any]:
     if set(data) != set(names):
         raise InputError(f"{what} has the fields {_shown(sorted(map(str, data)))}, not {', '.join(names)}")
     return {name: data[name] for name in names}
+
+
+def _column_fields(what: str, data: object) -> dict[str, Any]:
+    is_vector = isinstance(data, Mapping) and data.get("kind") == "vector"
+    return _fields(what, data, ("name", "kind", "why", *(("size",) if is_vector else ())))
 
 
 def _check_text(what: str, value: object) -> None:

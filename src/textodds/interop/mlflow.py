@@ -245,4 +245,8 @@ def _example(model: AnyModel) -> object:
     """An input of the kind that the model reads."""
     if not _reads_rows(model):
         return ["an example of a text"]
-    return [{name: 1.0 if kind == "number" else "an example" for name, kind in _columns(model)}]
+    usual: dict[str, object] = {"number": 1.0, "category": "an example", "text": "an example"}
+    row = {name: usual.get(kind) for name, kind in _columns(model)}
+    if isinstance(model, TableModel):
+        row |= {each.name: [1.0] * each.size for each in model.schema.used if each.size is not None}
+    return [row]

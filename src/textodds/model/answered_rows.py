@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textodds.learn.arrays import Floats
 from textodds.model.answers import CELLS, AnswerColumns, free_names, is_of_labels, spread
 from textodds.model.label_columns import LabelColumns
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 from textodds.model.text_updates import TextUpdates
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Answered:
         self.unknown.see(evidence, part.good, len(part))
         columns = self._of_scores(scores, self._decide)
         if self._familiarity:
-            assert not isinstance(self._model, MultiLabelModel)
+            assert not is_multilabel(self._model)
             found = self._model.familiarity_of(part.batch)
             columns |= {name: np.array([getattr(each, name) for each in found]) for name in FAMILIARITY}
         return columns

@@ -8,7 +8,6 @@ a `TableTally`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch
-from textodds.errors import InputError, NoData
+from textodds.errors import InputError
 from textodds.learn.conditionals.categorical import UNSEEN_ROW, Categorical, CategoricalEstimate
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.product import Likelihood, joined
@@ -33,8 +32,8 @@ from textodds.stats.categories import CategoryTally, CellTally, CodedColumn
 from textodds.stats.categories.columns import coded_labels
 from textodds.stats.corpus import reread
 from textodds.stats.moment_tally import MomentTally
-from textodds.stats.rows import Kind
-from textodds.stats.tally import MEMORY, Additive, Tally, TallyBuilder
+from textodds.stats.rows import Kind, Vector
+from textodds.stats.tally import Tally
 from textodds.text.plain import checked
 
 Floats = NDArray[np.float64]
@@ -49,7 +48,11 @@ class _ColumnBlock:
     conditional: Any
     kind: ClassVar[str]
     choices: ClassVar[type]  # of the conditional
-    column_kind: ClassVar[Kind] = "number"  # as its columns are kept
+    column_kind: ClassVar[Kind] = "number"  # of its columns
+
+    def kept_as(self, name: str) -> Kind:
+        """How one of its columns is kept."""
+        return self.column_kind
 
     def as_dict(self) -> dict[str, object]:
         """The block as plain data."""
@@ -72,9 +75,13 @@ class _ColumnBlock:
 
 @dataclass(frozen=True)
 class Numbers(_ColumnBlock):
-    """Columns of numbers: a Gaussian distribution of them all."""
+    """Columns of numbers, and of vectors: a Gaussian distribution of them all.
+
+    ``sizes`` are those of vectors, 0 for a column of numbers; none where all columns are of numbers.
+    """
 
     conditional: Gaussian
+    sizes: tuple[int, ...] = ()
     kind: ClassVar[str] = "numbers"
     choices: ClassVar[type] = Gaussian
 
@@ -100,17 +107,78 @@ class Numbers(_ColumnBlock):
 
     def values(self, batch: Batch) -> Floats:
         """The numbers (N, V)."""
-        return np.stack([batch.columns[name] for name in self.columns], axis=1)
+        return np.column_stack([batch.columns[name] for name in self.columns])
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many numbers each column has."""
+        return tuple(max(size, 1) for size in self.sizes) or (1,) * len(self.columns)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The column of each number, (V,)."""
+        pairs = zip(self.columns, self.widths, strict=True)
+        return tuple(name for name, width in pairs for _ in range(width))
+
+    def kept_as(self, name: str) -> Kind:
+        """How one of its columns is kept."""
+        size = self.sizes[self.columns.index(name)] if self.sizes else 0
+        return Vector(size) if size else "number"
+
+    def as_dict(self) -> dict[str, object]:
+        """The block as plain data."""
+        return {**super().as_dict(), **({"sizes": list(self.sizes)} if any(self.sizes) else {})}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
+        """The block that `as_dict` made plain data of."""
+        sizes = _sizes(plain)
+        return replace(super().of_dict(plain), sizes=sizes)
 
     def _with_name(self, problem: str) -> str:
         head, found, number = problem.rpartition(" in column ")
-        if found and number.isdigit() and int(number) < len(self.columns):
-            return f"{head} in column `{self.columns[int(number)]}`"
+        if found and number.isdigit() and int(number) < len(self.owners):
+            return f"{head} in column `{self.owners[int(number)]}`"
         return problem
 
     def of_arrays(self, arrays: Arrays, classes: tuple[str, ...]) -> MomentTally:
         """The moments that `arrays` made."""
-        return MomentTally.of_arrays(arrays, classes, len(self.columns), full=self.conditional.is_full)
+        return MomentTally.of_arrays(arrays, classes, sum(self.widths), full=self.conditional.is_full)
+
+
+def _sizes(plain: dict[str, Any]) -> tuple[int, ...]:
+    """The sizes of vectors in the plain data of a block, from which they are taken."""
+    sizes = plain.pop("sizes", [])
+    if not isinstance(sizes, list) or not all(type(size) is int and size >= 0 for size in sizes):
+        raise InputError("the sizes of vectors must be whole numbers")
+    if sizes and len(sizes) != len(plain["columns"]):
+        raise InputError(f"there are {len(plain['columns'])} columns, but sizes of {len(sizes)}")
+    return tuple(sizes)
+
+
+@dataclass(frozen=True)
+class Vectors(Numbers):
+    """A column of vectors as features of softmax regression, worth ``scale``; see `TableFeatures`."""
+
+    scale: float = 1.0
+    kind: ClassVar[str] = "vectors"
+
+    def as_dict(self) -> dict[str, object]:
+        """The block as plain data."""
+        return {**super().as_dict(), "scale": self.scale}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
+        """The block that `as_dict` made plain data of."""
+        scale = checked_scale(plain.pop("scale"))
+        return replace(super().of_dict(plain), scale=scale)
+
+
+def checked_scale(scale: object) -> float:
+    """What the features of a block are worth, if it is a number above zero."""
+    if not isinstance(scale, float) or not 1e-12 < scale < 1e12:
+        raise InputError(f"the scale of a block must be a number above 0, got {scale!r}")
+    return scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +190,7 @@ class _Gaussian:
     def log_likelihood(self, batch: Batch) -> Floats:
         values = self.block.values(batch)
         if isinstance(self.gaussians, Full):
-            _refuse_missing(values, self.block.columns)
+            _refuse_missing(values, self.block.owners)
         return self.gaussians.log_density(values)
 
     def log_unseen(self, batch: Batch) -> Floats:
@@ -132,7 +200,9 @@ class _Gaussian:
         if isinstance(self.gaussians, Full):
             return {joined(self.block.columns): self.log_likelihood(batch)}
         each = self.gaussians.by_column(self.block.values(batch))
-        return {name: each[:, v] for v, name in enumerate(self.block.columns)}
+        ends = np.cumsum(self.block.widths)
+        spans = zip(self.block.columns, self.block.widths, ends.tolist(), strict=True)
+        return {name: each[:, end - width : end].sum(axis=1) for name, width, end in spans}
 
 
 def _refuse_missing(values: Floats, columns: tuple[str, ...]) -> None:
@@ -283,12 +353,11 @@ class Words:
     kind: ClassVar[str] = "words"
     means: ClassVar[str] = "multinomial of words"
 
-    @property
-    def column_kind(self) -> Kind:
+    def kept_as(self, name: str) -> Kind:
         """How its column is kept."""
         return self.recipe.settings
 
-    def rereading(self) -> Words:
+    def rereading(self) -> Self:
         """The same block for texts that are kept, which are prepared already."""
         return replace(self, recipe=replace(self.recipe, settings=reread(self.recipe.settings)))
 
@@ -309,13 +378,13 @@ class Words:
         return {"kind": self.kind, "columns": list(self.columns), "recipe": self.recipe.as_dict()}
 
     @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Words:
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
         """The block that `as_dict` made plain data of."""
         columns = tuple(plain.pop("columns"))
         if len(columns) != 1:
             raise InputError("a block of words has one column")
         recipe = Recipe.of_dict(plain["recipe"])
-        if not isinstance(recipe.learner, MultinomialLearner):
+        if cls is Words and not isinstance(recipe.learner, MultinomialLearner):
             raise InputError("a block of words is one of a multinomial model")
         return cls(columns, recipe)
 
@@ -326,6 +395,28 @@ class Words:
     def of_arrays(self, arrays: Arrays, classes: tuple[str, ...]) -> Tally:
         """The counts that `arrays` made."""
         return tally_of_arrays(arrays, classes)
+
+
+@dataclass(frozen=True)
+class Terms(Words):
+    """A column of texts as features of softmax regression, worth ``scale``; see `TableFeatures`."""
+
+    scale: float = 1.0
+    kind: ClassVar[str] = "terms"
+    means: ClassVar[str] = "tf-idf of words"
+
+    def as_dict(self) -> dict[str, object]:
+        """The block as plain data."""
+        return {**super().as_dict(), "scale": self.scale}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
+        """The block that `as_dict` made plain data of."""
+        scale = checked_scale(plain.pop("scale"))
+        found = replace(super().of_dict(plain), scale=scale)
+        if found.recipe.weighting is None:
+            raise InputError("a block of terms weighs them")
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,8 +439,19 @@ class _Words:
         return {self.column: self.log_likelihood(batch)}
 
 
-Block: TypeAlias = Numbers | Bins | Categories | Cells | Words
-BLOCKS: dict[str, type[Block]] = {kind.kind: kind for kind in (Numbers, Bins, Categories, Cells, Words)}
+@dataclass(frozen=True)
+class ColumnChoice:
+    """What a column is taken for, and why."""
+
+    column: str
+    conditional: str
+    why: str
+
+
+Block: TypeAlias = Numbers | Vectors | Bins | Categories | Cells | Words | Terms
+BLOCKS: dict[str, type[Block]] = {
+    kind.kind: kind for kind in (Numbers, Vectors, Bins, Categories, Cells, Words, Terms)
+}
 
 
 def block_of_dict(plain: dict[str, Any]) -> Block:
@@ -368,91 +470,3 @@ def class_codes(batch: Batch) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return tuple(labels.names[at] for at in order), place[labels.codes]
-
-
-@dataclass(frozen=True)
-class ColumnChoice:
-    """What a column is taken for, and why."""
-
-    column: str
-    conditional: str
-    why: str
-
-
-@dataclass(frozen=True, eq=False)
-class TableTally(Additive):
-    """The statistics of some blocks, of the same rows: whole numbers, so that sums are exact."""
-
-    parts: tuple[Statistic, ...]
-
-    @classmethod
-    def count(
-        cls,
-        batches: Iterable[Batch],
-        blocks: Sequence[Block],
-        *,
-        threads: int | None = None,
-        memory: int = MEMORY,
-    ) -> TableTally:
-        """The tally of a stream of batches, in one pass."""
-        sums: list[Statistic | None] = [None] * len(blocks)
-        # A vocabulary is merged once, at the end, rather than batch by batch.
-        words = {
-            at: TallyBuilder(block.recipe.settings, threads=threads, memory=memory)
-            for at, block in enumerate(blocks)
-            if isinstance(block, Words)
-        }
-        rows = 0
-        for batch in batches:
-            if batch.labels is None:
-                raise NoData("there are rows but no labels to learn from")
-            if batch.weights is not None:  # as counts are: what rounds to nothing is nothing in every block
-                batch = replace(batch, weights=np.round(batch.weights * 2.0**30) * 2.0**-30)
-            for at, block in enumerate(blocks):
-                if isinstance(block, Words):
-                    words[at].add(block.texts(batch))
-                else:
-                    part: Any = block.count(batch, rows + 1)
-                    sums[at] = part if sums[at] is None else sums[at] + part
-            rows += len(batch)
-        for at, counting in words.items():
-            sums[at] = counting.finish()
-        parts = [part for part in sums if part is not None]
-        if not parts or len(parts) < len(blocks) or not parts[0].classes:
-            raise NoData("there is nothing to learn from: no row has a weight above zero")
-        return cls(tuple(parts))
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes, sorted."""
-        return self.parts[0].classes
-
-    def with_classes(self, classes: tuple[str, ...]) -> TableTally:
-        """The same with other names for its classes, in the same order."""
-        return TableTally(tuple(part.with_classes(classes) for part in self.parts))
-
-    @property
-    def class_rows(self) -> NDArray[np.float64]:
-        """Weight of the rows of each class, (K,)."""
-        return self.parts[0].class_rows
-
-    @property
-    def n_documents(self) -> float:
-        """Total weight of the rows."""
-        return float(self.class_rows.sum())
-
-    @property
-    def is_pruned(self) -> bool:
-        """Whether rare words were dropped for want of memory."""
-        return any(isinstance(part, Tally) and part.pruned for part in self.parts)
-
-    def _combine(self, other: TableTally, sign: int) -> TableTally:
-        if [type(part) for part in self.parts] != [type(part) for part in other.parts]:
-            raise InputError("the tables have different blocks of columns")
-        done: dict[int, Statistic] = {}
-        pairs: Any = list(zip(self.parts, other.parts, strict=True))
-        # Counts first: they know best whether what is taken away was ever there.
-        for at in sorted(range(len(pairs)), key=lambda at: isinstance(pairs[at][0], MomentTally)):
-            a, b = pairs[at]
-            done[at] = a + b if sign > 0 else a - b
-        return TableTally(tuple(done[at] for at in range(len(pairs))))

@@ -32,8 +32,7 @@ from textodds.model.container import (
     part_of,
     write,
 )
-from textodds.model.label_prediction import HeldLabels
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.several_labels import is_multilabel
 from textodds.model.text_model import TextModel
 from textodds.model.text_updates import TextUpdates
 from textodds.stats.tally import Tally, narrow
@@ -43,8 +42,9 @@ from textodds.text.plain import LARGEST, checked_info
 if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
     from textodds.learn.forms.quadratic import QuadraticModel
-    from textodds.model.blocks import TableTally
+    from textodds.model.multilabel_model import MultiLabelModel
     from textodds.model.table_model import TableModel, TableRecipe
+    from textodds.model.table_tally import TableTally
     from textodds.stats.corpus import Corpus
     from textodds.stats.document_ids import DocumentIds
     from textodds.stats.rows import Rows
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Model: TypeAlias = TextModel | TableModel
     AnyModel: TypeAlias = TextModel | TableModel | MultiLabelModel
 
-M = TypeVar("M", TextModel, MultiLabelModel)
+M = TypeVar("M", TextModel, "MultiLabelModel")
 TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
 
@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None, check: boo
 def load_one_label(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = False) -> Model:
     """The model in a file, which must give one label."""
     found = load(path, threads=threads, check=check)
-    if isinstance(found, MultiLabelModel):
+    if is_multilabel(found):
         raise Unsupported(
             f"`{os.fsdecode(path)}` is a model of several labels a text, and this is for models of one label",
             hint="for one of its labels: `textodds.load(PATH).of_label(LABEL)` in Python",
@@ -187,7 +187,7 @@ def _text_contents(model: TextUpdates, tally: Tally | None) -> tuple[dict[str, A
         arrays |= _parts("quadratic.", form, ("log_prior", "intercept")) | gaussians
     if model.scale is not None:
         arrays["vocabulary.scale"] = model.scale
-    if isinstance(model, MultiLabelModel):
+    if is_multilabel(model):
         assert model.odds is not None
         assert model.thresholds is not None
         header |= {"form": "labels", "goal": str(model.goal)}
@@ -291,6 +291,8 @@ def _label_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: i
     """The model of several labels that the header and the arrays of a file hold, checked."""
     from textodds.judge.thresholds import NEVER, Goal
     from textodds.learn.multilabel.odds import LabelOdds
+    from textodds.model.label_prediction import HeldLabels
+    from textodds.model.multilabel_model import MultiLabelModel
 
     model = _of_texts(MultiLabelModel, path, header, arrays, threads)
     K = len(model.class_names)
@@ -317,8 +319,8 @@ def _corpus(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: Recip
 
 def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableModel:
     """The table model that the header and the arrays of a file hold, checked."""
-    from textodds.model.blocks import TableTally
     from textodds.model.table_model import TableModel, TableRecipe
+    from textodds.model.table_tally import TableTally
 
     classes = names_of(header["classes"])
     recipe = TableRecipe.of_dict(header["recipe"])

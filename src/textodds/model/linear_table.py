@@ -18,9 +18,10 @@ from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.softmax.regression import held_scores
 from textodds.model.basis import Basis
-from textodds.model.blocks import TableTally
+from textodds.model.blocks import Block
 from textodds.model.table_features import TableFeatures
 from textodds.model.table_model import SampleRow, TableDensity, TableLesson, TableModel, TableRecipe
+from textodds.model.table_tally import TableTally
 from textodds.stats.rows import Rows
 
 
@@ -66,7 +67,7 @@ class TableFit:
     ) -> TableFit:
         """What a recipe makes of rows, which are in the order of their hashes, and of their statistics."""
         assert recipe.linear is not None
-        data, features = _labelled(recipe, tally, rows)
+        data, features = labelled_rows(recipe.blocks, tally, rows)
         try:
             fit = recipe.linear.fit_design(Plain(data.rows), data, observer=observer)
         except Separable as error:  # it knows numbers where readers want columns
@@ -76,13 +77,17 @@ class TableFit:
         own = fit.model
         share = log_prior("data", own.classes, tally.class_rows)
         intercept = own.intercept + own.log_prior - share
+        features = TableFeatures.of(recipe.blocks, tally)  # of texts as they come, not as they are kept
         weights = TableWeights(own.classes, features, own.weights.rows(np.arange(own.n_features)), intercept)
         settled = replace(recipe, linear=recipe.linear.settled(fit.C))
         return cls(settled, weights, fit.report())
 
 
-def _labelled(recipe: TableRecipe, tally: TableTally, rows: Rows) -> tuple[LabelledRows, TableFeatures]:
-    features = TableFeatures.of(recipe.blocks, tally)
+def labelled_rows(
+    blocks: Sequence[Block], tally: TableTally, rows: Rows
+) -> tuple[LabelledRows, TableFeatures]:
+    """Rows that are kept as the features of some blocks, and which features those are."""
+    features = TableFeatures.of([block.rereading() for block in blocks], tally)
     batch = rows.batch(np.arange(len(rows)))
     data = LabelledRows(features.rows(batch), rows.classes, rows.codes, rows.weights)
     return data.with_two_classes(), features
@@ -175,7 +180,7 @@ class LinearTableModel(TableModel):
         assert recipe.linear is not None
         if rows is None:
             return TableLesson(None, None, "its rows are not kept")
-        data, _ = _labelled(recipe, self.tally, rows)
+        data, _ = labelled_rows(recipe.blocks, self.tally, rows)
         held = held_scores(recipe.linear, Plain(data.rows), data)
         if held is None:
             return TableLesson(None, None, "without a penalty, or by a descent, no row is held out")

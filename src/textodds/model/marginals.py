@@ -10,8 +10,9 @@ import numpy as np
 from textodds.learn.arrays import Floats
 from textodds.learn.conditionals.categorical import Categorical
 from textodds.learn.forms.quadratic import Diagonal
-from textodds.model.blocks import Cells, Numbers, Words
+from textodds.model.blocks import Cells, Numbers, Terms, Words
 from textodds.model.table_model import TableModel
+from textodds.stats.rows import Vector
 
 Marginal: TypeAlias = tuple[float, float] | dict[str, float]
 """Mean and variance of a number, or the probability of each category."""
@@ -40,6 +41,8 @@ def marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
     found: dict[str, dict[str, Marginal]] = {}
     pairs: Any = zip(model.recipe.blocks, model.tally.parts, strict=True)
     for block, tally in pairs:
+        if isinstance(block, Terms):  # which has weights, and no distribution
+            continue
         fitted = block.fit(tally)
         if isinstance(block, Numbers):
             gaussians = fitted.gaussians
@@ -49,7 +52,11 @@ def marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
                 mean = gaussians.centre + gaussians.scale * gaussians.mean
                 own = np.einsum("kvv->kv", gaussians.covariance())
                 variance = np.broadcast_to(own, mean.shape)
-            for v, name in enumerate(block.columns):
+            ends = np.cumsum(block.widths).tolist()
+            for v, name, width in zip(ends, block.columns, block.widths, strict=True):
+                if isinstance(block.kept_as(name), Vector):  # whose numbers mean nothing one by one
+                    continue
+                v -= width
                 values = zip(mean[:, v].tolist(), variance[:, v].tolist(), strict=True)
                 found[name] = dict(zip(model.class_names, values, strict=True))
         elif isinstance(block, Words):

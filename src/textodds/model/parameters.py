@@ -92,7 +92,7 @@ def _of_texts(model: TextModel, K: int) -> ParameterCount:
 
 def _of_block(block: Any, fitted: Any, K: int) -> tuple[int, str, str]:
     """The free parameters of a block, their formula, and the values in it."""
-    d = len(block.columns)
+    d = sum(block.widths) if block.kind == "numbers" else len(block.columns)
     if block.kind == "numbers":
         covariance = block.conditional.covariance
         if covariance == "diagonal":

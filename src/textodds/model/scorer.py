@@ -64,7 +64,7 @@ class TextScorer:
     def kernel(self) -> _kernels.Linear:
         """The kernel with all arrays of the model in their order; made when it is needed after changes."""
         recipe, vocabulary, form = self._recipe, self._vocabulary, self.form
-        linear = form if isinstance(form, LinearModel) else _no_weights(len(vocabulary))
+        linear = form if isinstance(form, LinearModel) else no_weights(len(vocabulary))
         weights = linear.weights
         sparse = (weights.starts, weights.class_of, weights.exceptions)
         unknown = None if recipe.unknown == "ignore" else int(vocabulary.find([UNKNOWN])[0])
@@ -121,7 +121,7 @@ class TextScorer:
         return self.kernel.rows(texts, False)[:3]
 
 
-def _no_weights(V: int) -> LinearModel:
+def no_weights(V: int) -> LinearModel:
     """Stands in the kernel for a form that is not linear: only rows are asked of it."""
     return LinearModel(("",), np.zeros(1), np.zeros(1), Weights.of_matrix(np.zeros((V, 1))))
 

@@ -26,12 +26,13 @@ from textodds.learn.registry import Prior, as_dict, of_dict
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.base import OTHERS
 from textodds.model.basis import Basis
-from textodds.model.blocks import Block, ColumnChoice, TableTally, Words, block_of_dict
+from textodds.model.blocks import Block, ColumnChoice, Words, block_of_dict
 from textodds.model.leave_one_out import class_numbers
 from textodds.model.novelty import DensityModel, Surprise, forgettable_parts
 from textodds.model.one_state import of_one_state
 from textodds.model.prediction import Prediction
-from textodds.stats.rows import Kind, RowKeeper, Rows
+from textodds.model.table_tally import TableTally
+from textodds.stats.rows import Kind, RowKeeper, Rows, Vector
 from textodds.stats.sample import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
@@ -56,7 +57,7 @@ class TableRecipe:
     @property
     def kinds(self) -> dict[str, Kind]:
         """How the columns that the model reads are kept, by name."""
-        return {name: block.column_kind for block in self.blocks for name in block.columns}
+        return {name: block.kept_as(name) for block in self.blocks for name in block.columns}
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as plain data."""
@@ -79,15 +80,10 @@ class TableRecipe:
         blocks = tuple(block_of_dict(block) for block in plain["blocks"])
         if not blocks:
             raise InputError("it has no block of columns")
-        kinds = {column.name: column.kind for column in schema.used}
-        needed = {"numbers": "number", "bins": "number", "categories": "category", "cells": "category"}
         names = [name for block in blocks for name in block.columns]
         if len(set(names)) < len(names):
             raise InputError("a column is in its blocks twice")
-        for block in blocks:
-            for name in block.columns:
-                if kinds.get(name) != needed.get(block.kind, "text"):
-                    raise InputError(f"column `{name}` is not of the kind that its block takes")
+        _must_fit(schema, blocks)
         choices = tuple(ColumnChoice(*(str(each) for each in choice)) for choice in plain["choices"])
         learner = str(plain["learner"])
         flags = plain.get("calibrate", True), plain.get("weighs", learner == MIXED)
@@ -96,9 +92,21 @@ class TableRecipe:
         linear = None if (given := plain.get("linear")) is None else of_dict(given)
         if (linear is None) == (learner == LINEAR) or not isinstance(linear, SoftmaxLearner | None):
             raise InputError("header field `linear` does not fit its learner")
-        if linear is not None and not {block.kind for block in blocks} <= {"numbers", "categories"}:
-            raise InputError("softmax regression has columns of numbers and categories alone")
+        of_linear = {"vectors", "terms"} | ({"numbers", "categories"} if linear is not None else set())
+        if any((block.kind in of_linear) != (linear is not None) for block in blocks):
+            raise InputError("its blocks are not those of its learner")
         return cls(schema, learner, blocks, choices, plain["prior"], *flags, linear)
+
+
+def _must_fit(schema: Schema, blocks: Sequence[Block]) -> None:
+    """Refuse blocks whose columns are of another kind than those of the schema."""
+    own = {column.name: (column.kind, column.size) for column in schema.used}
+    for block in blocks:
+        for name in block.columns:
+            kept = block.kept_as(name)
+            needed = (kept, None) if isinstance(kept, str) else ("text", None)
+            if own.get(name) != (("vector", kept.size) if isinstance(kept, Vector) else needed):
+                raise InputError(f"column `{name}` is not of the kind that its block takes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,7 +385,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
             self.class_names[b],
             float(scores[a] - scores[b]),
             float(self.log_prior[a] - self.log_prior[b]),
-            tuple((name, given.get(name), value) for name, value in ranked),
+            tuple((name, _shown(given.get(name)), value) for name, value in ranked),
             float(bias[a] - bias[b]) if np.any(bias) else None,
             float(intercept[a] - intercept[b]),
         )
@@ -425,6 +433,13 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
                 "the models have different settings: their columns, or what is chosen for them",
                 hint="train the second with `--like FIRST` (like=first), so that it is made in the same way",
             )
+
+
+def _shown(value: object) -> object:
+    """A value of a row; of a vector its beginning, and how many numbers it has."""
+    if not isinstance(value, (list, tuple, np.ndarray)) or not len(value):
+        return value
+    return f"[{float(value[0]):.4g}, …], {len(value):,} numbers"
 
 
 def _drawn(

@@ -310,6 +310,11 @@ def _row(entry: JournalEntry) -> dict[str, Any] | None:
     return None if row is None else {name: _told(value) for name, value in row.items()}
 
 
+def _column(facts: rows.ColumnFacts) -> messages.ColumnCard:
+    size = UNSET if facts.size is None else facts.size
+    return messages.ColumnCard(facts.name, facts.kind, facts.categories, size)
+
+
 def _told(value: Any) -> Any:
     return shorten(value) if isinstance(value, str) else value
 
@@ -401,7 +406,7 @@ def model_card(
         documents=number,
         words=rows.words_of(model),
         has_words=isinstance(model, TableModel) or model.recipe.settings.has_words,
-        columns=[messages.ColumnCard(*column) for column in rows.columns_of(model)] or UNSET,
+        columns=[_column(column) for column in rows.columns_of(model)] or UNSET,
         facts=facts,
         recipe=model.recipe.as_dict(),
         has_probabilities=not several and (isinstance(model, TableModel) or bool(model.form.is_posterior)),

@@ -18,12 +18,12 @@ from textodds.data.label_sets import is_set, labels_in
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError
 from textodds.learn.recipe import is_of_documents
 from textodds.model.basis import Basis
-from textodds.model.blocks import TableTally
 from textodds.model.file import load
 from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.quick import QuickForm, Recounted, quick_form
 from textodds.model.quick_labels import quick_form_of_labels, take_odds
 from textodds.model.table_model import TableModel
+from textodds.model.table_tally import TableTally
 from textodds.model.text_model import TextModel
 from textodds.serve.journal import JournalEntry, Kind
 from textodds.serve.rows import Model, batches_of, reads_rows

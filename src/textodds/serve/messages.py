@@ -342,10 +342,11 @@ class ColumnCard(Struct):
     """A column that the model reads."""
 
     name: str
-    kind: Literal["number", "category", "text"]
+    kind: Literal["number", "vector", "category", "text"]
     categories: Annotated[
         list[str] | None, Meta(description="Those that it has learned; null if they are many, or not known.")
     ]
+    size: Annotated[int, Meta(description="Of vectors, how many numbers they have.")] | UnsetType = UNSET
 
 
 class Card(Struct, kw_only=True):

@@ -99,10 +99,13 @@ def _of_kind(endpoint: Endpoint, kind: Kind, model: Model) -> Endpoint:
 
 def _name_columns(schemas: dict[str, Any], model: Model) -> None:
     """Say of every row that is asked for which columns it may have."""
-    types = {"number": "number", "category": "string", "text": "string"}
-    columns = {
-        each.name: {"anyOf": [{"type": types[each.kind]}, {"type": "null"}]} for each in columns_of(model)
+    types: dict[str, dict[str, Any]] = {
+        "number": {"type": "number"},
+        "category": {"type": "string"},
+        "text": {"type": "string"},
+        "vector": {"type": "array", "items": {"type": "number"}},
     }
+    columns = {each.name: {"anyOf": [types[each.kind], {"type": "null"}]} for each in columns_of(model)}
 
     def visit(schema: Any) -> None:
         if isinstance(schema, dict):

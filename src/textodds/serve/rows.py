@@ -20,7 +20,7 @@ from textodds.model.text_model import TextModel
 
 OneLabelModel: TypeAlias = TextModel | TableModel
 Model: TypeAlias = OneLabelModel | MultiLabelModel
-Kind = Literal["number", "category", "text"]
+Kind = Literal["number", "vector", "category", "text"]
 
 LISTED = 50  # categories of a column that are told
 EXACT = 1 << 53  # below which a float that is a whole number is written as one
@@ -28,11 +28,12 @@ MISSING = "a column that is left out, or null, is a missing value"
 
 
 class ColumnFacts(NamedTuple):
-    """A column that a model reads; of few categories also which."""
+    """A column that a model reads; of few categories also which, of vectors how many numbers they have."""
 
     name: str
     kind: Kind
     categories: list[str] | None
+    size: int | None = None
 
 
 def reads_rows(model: Model) -> bool:
@@ -55,11 +56,13 @@ def columns_of(model: Model) -> list[ColumnFacts]:
     for block, part in zip(model.recipe.blocks, model.tally.parts, strict=True):
         if block.kind in ("categories", "cells"):
             known |= zip(part.columns, part.categories, strict=True)  # type: ignore[union-attr]
-    kinds: dict[str, Any] = {column.name: column.kind for column in model.schema.used}
-    return [
-        ColumnFacts(name, kind, list(known[name]) if 0 < len(known.get(name, ())) <= LISTED else None)
-        for name, kind in kinds.items()
-    ]
+    found = []
+    for column in model.schema.used:
+        listed = known.get(column.name, ())
+        kind: Any = column.kind
+        categories = list(listed) if 0 < len(listed) <= LISTED else None
+        found.append(ColumnFacts(column.name, kind, categories, column.size))
+    return found
 
 
 def words_of(model: Model) -> int:
@@ -69,10 +72,11 @@ def words_of(model: Model) -> int:
 
 def checked(model: Model, row: Mapping[str, object], where: str = "row") -> dict[str, Any]:
     """A row without its missing values, whose columns are those of the model; reading it checks the rest."""
-    names, ignored = names_of(model), set[str]()
+    names, ignored, vectors = names_of(model), set[str](), set[str]()
     hint = f"the columns are {', '.join(names)}; {MISSING}"
     if isinstance(model, TableModel):
         ignored = {column.name for column in model.schema.columns} - set(names)
+        vectors = set(model.schema.names("vector"))
         if model.schema.label is not None and model.schema.label in row:
             raise InputError(
                 f"`{where}`: `{model.schema.label}` is the label", hint="leave it out of the row"
@@ -83,8 +87,10 @@ def checked(model: Model, row: Mapping[str, object], where: str = "row") -> dict
             near = near or suggestion(name, names)
             raise InputError(f"`{where}`: there is no column `{name}`{near}", hint=hint)
         is_text = not isinstance(model, TableModel)
-        if not isinstance(value, str | None if is_text else str | float | int | None):  # a bool is an int
+        kinds: Any = str | None if is_text else str | float | int | None  # a bool is an int
+        if not (isinstance(value, list | None) if name in vectors else isinstance(value, kinds)):
             wanted = "a text" if is_text else "a number, a text, true or false"
+            wanted = "a list of numbers" if name in vectors else wanted
             problem = f"`{where}`: column `{name}` must be {wanted}, or null; got {json.dumps(value)[:60]}"
             raise InputError(problem, hint=hint)
     if not any(name in row for name in names):
@@ -93,6 +99,8 @@ def checked(model: Model, row: Mapping[str, object], where: str = "row") -> dict
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < EXACT else value
 
 
@@ -154,6 +162,8 @@ def length_of(row: Mapping[str, object]) -> int:
 def example(model: Model) -> dict[str, object]:
     """A row of the model, for who wants to see one."""
     usual: dict[str, object] = {"number": 1, "category": "a", "text": "win a free phone now"}
-    return {
-        each.name: each.categories[0] if each.categories else usual[each.kind] for each in columns_of(model)
-    }
+    row: dict[str, object] = {}
+    for each in columns_of(model):
+        usual["vector"] = [0.5] * (each.size or 0)
+        row[each.name] = each.categories[0] if each.categories else usual[each.kind]
+    return row

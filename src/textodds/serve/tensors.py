@@ -7,6 +7,7 @@ checked against the datatype that the request gives, and then read as those of a
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, NoReturn
@@ -58,7 +59,7 @@ def _versions(serving: ServedModel) -> list[str]:
 def metadata(serving: ServedModel, name: str) -> ModelMetadata:
     """The tensors that a model takes and gives."""
     model = serving.model
-    columns = [(each.name, each.kind) for each in rows.columns_of(model)] or [(TEXT, "text")]
+    columns = rows.columns_of(model) or [rows.ColumnFacts(TEXT, "text", None)]
     wide = len(model.class_names)
     parameters = ModelParameters(list(model.class_names))
     first = [
@@ -72,8 +73,12 @@ def metadata(serving: ServedModel, name: str) -> ModelMetadata:
         name=name,
         versions=_versions(serving),
         inputs=[
-            TensorCard(name=each, datatype="FP64" if kind == "number" else "BYTES", shape=[-1])
-            for each, kind in columns
+            TensorCard(
+                name=each.name,
+                datatype="FP64" if each.kind in ("number", "vector") else "BYTES",
+                shape=[-1] if each.size is None else [-1, each.size],
+            )
+            for each in columns
         ],
         outputs=[
             *first,
@@ -89,10 +94,11 @@ def number_of(request: InferRequest) -> int:
     _must_be_understood(request)
     numbers = {tensor.shape[0] if tensor.shape else -1 for tensor in request.inputs}
     for at, tensor in enumerate(request.inputs):
-        if len(tensor.shape) not in (1, 2) or tensor.shape[1:] not in ([], [1]):
-            shown = "[N] or [N, 1], N being the number of texts or rows"
+        may_be_wide = len(tensor.shape) == 2 and tensor.datatype not in ("BYTES", "BOOL")
+        if not tensor.shape or (tensor.shape[1:] not in ([], [1]) and not (may_be_wide and tensor.shape[1])):
+            shown = "[N] or [N, 1], N being the number of texts or rows, of vectors of D numbers [N, D]"
             raise InputError(f"{_where(at, tensor)} must have the shape {shown}; got {tensor.shape}")
-        if len(tensor.data) != tensor.shape[0]:
+        if len(tensor.data) not in (tensor.shape[0], math.prod(tensor.shape)):
             held = f"{len(tensor.data):,} values and the shape {tensor.shape}"
             raise InputError(f"{_where(at, tensor)} has {held}", hint="send as many values as the shape says")
     if len(numbers) > 1:
@@ -155,6 +161,8 @@ def rows_of(model: Model, request: InferRequest) -> list[dict[str, Any]]:
 def _values(at: int, tensor: RequestInput, *, may_miss: bool) -> list[Any]:
     """The values of a tensor in a flat list, each of its datatype."""
     values: list[Any] = tensor.data
+    if len(tensor.shape) == 2 and tensor.shape[1] > 1:
+        return _vectors(at, tensor)
     if len(tensor.shape) == 2 and any(isinstance(value, list) for value in values):
         wrong = next((row for row, v in enumerate(values) if not isinstance(v, list) or len(v) != 1), None)
         if wrong is not None:
@@ -177,6 +185,17 @@ def _values(at: int, tensor: RequestInput, *, may_miss: bool) -> list[Any]:
         if not fits:
             _misfit(at, tensor, row, f"of {kind}", value)
     return values
+
+
+def _vectors(at: int, tensor: RequestInput) -> list[Any]:
+    """The rows of a tensor of vectors, which are flat or lists; reading them checks the rest."""
+    n, size = tensor.shape
+    if len(tensor.data) == n * size and not any(isinstance(value, list) for value in tensor.data):
+        return [tensor.data[row * size : (row + 1) * size] for row in range(n)]
+    for row, value in enumerate(tensor.data):
+        if not isinstance(value, list | None) or len(value or [0] * size) != size:
+            _misfit(at, tensor, row, f"a list of {size:,} numbers", value)
+    return tensor.data
 
 
 def _holds(kind: str, value: int) -> bool:
@@ -275,7 +294,7 @@ def example(row: Mapping[str, object]) -> dict[str, object]:
         "inputs": [
             {
                 "name": name,
-                "shape": [1],
+                "shape": [1, len(value)] if isinstance(value, list) else [1],
                 "datatype": "BYTES" if isinstance(value, str) else "FP64",
                 "data": [value],
             }

@@ -119,6 +119,31 @@ def as_scipy(rows: Any, why: str) -> Any:
     return rows.scipy() if isinstance(rows, CompressedRows) else rows
 
 
+def of_dense(matrix: Floats) -> CompressedRows:
+    """The rows of a full matrix, of which zeros are not stored."""
+    row, column = np.nonzero(matrix)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(matrix)))])
+    return CompressedRows((matrix[row, column], column, starts), (matrix.shape[0], matrix.shape[1]))
+
+
+def beside(parts: Sequence[CompressedRows]) -> CompressedRows:
+    """The columns of several parts, which have as many rows, one behind the other.
+
+    >>> beside([of_dense(np.array([[1.0, 0.0], [2.0, 3.0]])), of_dense(np.array([[4.0], [0.0]]))]).toarray()
+    array([[1., 0., 4.],
+           [2., 3., 0.]])
+    """
+    lengths = [np.diff(part.indptr) for part in parts]
+    starts = np.concatenate([[0], np.cumsum(np.sum(lengths, axis=0))])
+    data, indices = np.zeros(starts[-1]), np.zeros(starts[-1], np.int32)
+    first, V = starts[:-1].copy(), 0
+    for part, own in zip(parts, lengths, strict=True):
+        at = np.arange(len(part.data)) + np.repeat(first - part.indptr[:-1], own)
+        data[at], indices[at] = part.data, part.indices + np.int32(V)
+        first, V = first + own, V + part.shape[1]
+    return CompressedRows((data, indices, starts), (len(starts) - 1, V))
+
+
 def stacked(parts: Sequence[CompressedRows], V: int) -> CompressedRows:
     """The rows of several parts in one."""
     lengths = [np.diff(part.indptr) for part in parts]

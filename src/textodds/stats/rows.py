@@ -30,7 +30,16 @@ Hashes: TypeAlias = NDArray[np.uint64]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Arrays: TypeAlias = dict[str, NDArray[Any]]
-Kind: TypeAlias = Literal["number", "category"] | TextSettings
+
+
+@dataclass(frozen=True)
+class Vector:
+    """The kind of a column of vectors of so many numbers."""
+
+    size: int
+
+
+Kind: TypeAlias = Literal["number", "category"] | Vector | TextSettings
 Column: TypeAlias = Floats | CodedColumn | Corpus
 
 ABSENT = np.uint64(0x9AE16A3B2F90404F)  # the hash of a value that is missing
@@ -53,6 +62,11 @@ def mixed(numbers: Hashes) -> Hashes:
 def _hashes_of(values: Any) -> Hashes:
     """A hash of each value of a column as it came."""
     if isinstance(values, np.ndarray):
+        if values.ndim == 2:
+            hashes = np.zeros(len(values), np.uint64)
+            for each in values.T:
+                hashes = mixed(hashes * ODD + _hashes_of(np.ascontiguousarray(each)))
+            return hashes
         bits = (values + 0.0).view(np.uint64)  # -0.0 is 0.0
         return np.where(np.isnan(values), ABSENT, mixed(bits))
     if isinstance(values, CodedColumn):
@@ -194,6 +208,8 @@ def _told(value: Any) -> str | None:
     if hasattr(value, "as_py"):
         text = value.as_py()
         return None if text is None else " ".join(text.split())
+    if np.ndim(value):
+        return None if np.isnan(value).any() else f"[{value[0]:.4g}, …]"
     return None if np.isnan(value) else repr(float(value)).removesuffix(".0")
 
 
@@ -248,6 +264,10 @@ def _one_behind_another(columns: Sequence[CodedColumn]) -> CodedColumn:
 
 def _number_arrays(values: Floats) -> Arrays:
     """A column of numbers; whole ones that are not large take less."""
+    if values.ndim == 2:  # most embeddings are of single precision
+        narrow_values = values.astype(np.float32)
+        is_exact = np.array_equal(narrow_values.astype(np.float64), values, equal_nan=True)
+        return {"vectors": (narrow_values if is_exact else values).reshape(-1)}
     gaps = np.isnan(values)
     filled = np.where(gaps, 0.0, values)
     if ((filled >= 0) & (filled < WHOLE) & (filled == np.floor(filled))).all():
@@ -277,6 +297,8 @@ def _checked(arrays: Mapping[str, NDArray[Any]], name: str, kind: str, n: int | 
 def _column_of(own: Mapping[str, NDArray[Any]], kind: Kind, hashes: Hashes) -> Column:
     """A column that stands in a file."""
     n = len(hashes)
+    if isinstance(kind, Vector):
+        return _vectors_of(own, n, kind.size)
     if kind == "number":
         if "whole" in own:
             whole = whole_numbers(own, "whole", n)
@@ -297,6 +319,17 @@ def _column_of(own: Mapping[str, NDArray[Any]], kind: Kind, hashes: Hashes) -> C
     if not np.array_equal(texts.hashes, hashes) or "weights" in own:
         raise InputError("the texts of the rows are not those of the other columns")
     return texts
+
+
+def _vectors_of(own: Mapping[str, NDArray[Any]], n: int, size: int) -> Floats:
+    """A column of vectors that stands in a file, of single precision or of double."""
+    is_single = "vectors" in own and own["vectors"].dtype == np.float32
+    flat = _checked(own, "vectors", "f4" if is_single else "f8", n * size).astype(np.float64)
+    vectors = flat.reshape(n, size)
+    gaps = np.isnan(vectors)
+    if not (gaps.all(axis=1) | (np.abs(vectors) < LARGEST).all(axis=1)).all():
+        raise InputError(f"a number of the vectors is missing, or not below {LARGEST:g}")
+    return vectors
 
 
 class RowKeeper:
@@ -366,6 +399,8 @@ class RowKeeper:
             zeros = np.zeros(len(hashes), np.int64)
             places = np.arange(len(hashes))
             return Corpus(kind, ("",), hashes, zeros, np.ones(len(hashes)), places, texts.stores)
+        if isinstance(kind, Vector):
+            return np.concatenate([np.zeros((0, kind.size)), *(row[3][name] for row in self._rows)])
         if kind == "number":
             return np.concatenate([np.zeros(0), *(row[3][name] for row in self._rows)])
         return _one_behind_another([row[3][name] for row in self._rows])  # type: ignore[misc]

@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,10 +124,12 @@ def rows_in_common(learned: Iterable[Batch], tested: Iterable[Batch]) -> int:
 
 def _keys(batch: Batch) -> list[int]:
     """A number for each row, the same for the same values."""
-    columns = [
-        values.tolist() if isinstance(values, np.ndarray) else taken_values(values)
-        for values in batch.columns.values()
-    ]
+    columns: list[list[Any]] = []
+    for values in batch.columns.values():
+        if not isinstance(values, np.ndarray):
+            columns.append(taken_values(values))
+        else:
+            columns.append(values.tolist() if values.ndim == 1 else [row.tobytes() for row in values + 0.0])
     return [hash(row) for row in zip(*columns, strict=True)]
 
 

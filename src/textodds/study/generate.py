@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from textodds.learn.conditionals.categorical import CategoricalEstimate
     from textodds.learn.conditionals.table import TableEstimate
     from textodds.learn.forms.quadratic import Diagonal, Full
+    from textodds.model.blocks import Numbers
     from textodds.model.file import Model
     from textodds.model.table_model import TableModel
 
@@ -205,7 +206,7 @@ def _rows(model: TableModel, codes: Integers, random: np.random.Generator) -> Co
     triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
     for block, fitted, tally in triples:
         if isinstance(block, Numbers):
-            drawn |= _numbers(block.columns, fitted.gaussians, codes, random)
+            drawn |= _numbers(block, fitted.gaussians, codes, random)
         elif isinstance(block, Bins):
             intervals = _categories(block, fitted, tally, codes, random)
             # The names of intervals are the block's own affair: it is asked for them, in their order.
@@ -223,11 +224,11 @@ def _rows(model: TableModel, codes: Integers, random: np.random.Generator) -> Co
 
 
 def _numbers(
-    columns: tuple[str, ...], gaussians: Diagonal | Full, codes: Integers, random: np.random.Generator
+    block: Numbers, gaussians: Diagonal | Full, codes: Integers, random: np.random.Generator
 ) -> Columns:
     from textodds.learn.forms.quadratic import Full
 
-    z = random.standard_normal((len(codes), len(columns)))
+    z = random.standard_normal((len(codes), sum(block.widths)))
     if isinstance(gaussians, Full):
         own = codes if len(gaussians.factor) > 1 else np.zeros_like(codes)
         for k in np.unique(own):
@@ -235,7 +236,9 @@ def _numbers(
         values = gaussians.centre + gaussians.scale * (gaussians.mean[codes] + z)
     else:
         values = gaussians.mean[codes] + np.sqrt(gaussians.variance[codes]) * z
-    return {name: values[:, v].tolist() for v, name in enumerate(columns)}
+    parts = np.split(values, np.cumsum(block.widths)[:-1], axis=1)
+    named = zip(block.columns, parts, strict=True)
+    return {name: (part[:, 0] if block.kept_as(name) == "number" else part).tolist() for name, part in named}
 
 
 def _categories(block: Any, fitted: Any, tally: Any, codes: Integers, random: np.random.Generator) -> Columns:

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The learner where none is named or chosen: of texts, of tables, of unlabelled texts too, of a stream.
+# The learner where none is named or chosen: of texts, of tables, with vectors, of unlabelled texts too, of a
+# stream.
 USUAL = "multinomial"
 USUAL_OF_TABLES = "mixed"
+OF_VECTORS = "softmax"
 OF_UNLABELLED = "semisupervised"
 OF_STREAMS = "softmax"
 

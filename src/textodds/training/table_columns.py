@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +24,22 @@ from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.registry import Learner
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
-from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
+from textodds.model.blocks import (
+    Bins,
+    Block,
+    Categories,
+    Cells,
+    ColumnChoice,
+    Numbers,
+    Terms,
+    Vectors,
+    Words,
+    class_codes,
+)
 from textodds.stats.categories import CategoryTally
 from textodds.stats.distributions import student_cdf
 from textodds.training.choose.candidates import recipe_with
+from textodds.training.table_scales import chosen_terms
 
 Floats = NDArray[np.float64]
 INTERVALS = 32
@@ -39,7 +51,7 @@ FEWEST = 8
 CLEARLY = 3.0
 """By how much intervals must make held-out rows more likely (e^3 is 20 times) to be preferred."""
 
-CHOICES = ("number", "gaussian", "bins", "category", "text", "ignore")
+CHOICES = ("number", "gaussian", "bins", "vector", "category", "text", "ignore")
 """What a user may say that a column is."""
 
 
@@ -87,7 +99,6 @@ class Columns:
         if isinstance(learner, MixedLearner):
             blocks, how = self._mixed(learner)
         elif isinstance(learner, SoftmaxLearner):
-            _refuse_others(learner, used, ("number", "category"))
             blocks, how = self._features()
         else:
             _refuse_others(learner, used)
@@ -123,7 +134,12 @@ class Columns:
             columns = {name: self.first.columns[name] for name in names}
             learner.density.cells(CategoryTally.of(columns, self.first.labels))
             return Cells(names, learner.density)
-        return Numbers(names, _gaussian(learner, self.first, names))
+        return Numbers(names, _gaussian(learner, self.first, names), self._sizes(names))
+
+    def _sizes(self, names: Sequence[str]) -> tuple[int, ...]:
+        """The sizes of columns that are vectors, 0 of the others; none if all are numbers."""
+        sizes = {column.name: column.size or 0 for column in self.schema.columns}
+        return tuple(sizes[name] for name in names) if any(sizes[name] for name in names) else ()
 
     def _features(self) -> tuple[list[Block], dict[str, str]]:
         """The blocks of softmax regression: their statistics say how numbers are standardised."""
@@ -135,6 +151,13 @@ class Columns:
         if categories := self.schema.names("category"):
             blocks.append(Categories(tuple(categories), Categorical()))
             how |= dict.fromkeys(categories, "one-hot")
+        for name in self.schema.names("vector"):
+            blocks.append(Vectors((name,), Gaussian("diagonal"), self._sizes([name])))
+            how[name] = "centred"
+        for name in self.schema.names("text"):
+            features, recipe = chosen_terms(self.first, name, self.words)
+            blocks.append(Terms((name,), recipe))
+            how[name] = f"tf-idf of {features}"
         return blocks, how
 
     def _mixed(self, learner: MixedLearner) -> tuple[list[Block], dict[str, str]]:
@@ -154,6 +177,10 @@ class Columns:
                 how[name] = "Gaussian"
         if numbers:
             blocks.append(Numbers(tuple(numbers), learner.gaussian))
+        for name in self.schema.names("vector"):
+            gaussian = _gaussian(LinearDiscriminantLearner(), self.first, (name,))
+            blocks.append(Numbers((name,), gaussian, self._sizes([name])))
+            how[name] = "Gaussian, one covariance"
         if cut:
             ends = tuple(tuple(edges.tolist()) for edges in cut.values())
             blocks.append(Bins(tuple(cut), learner.categorical, ends))
@@ -174,12 +201,12 @@ def _gaussian(learner: Learner, first: Batch, names: tuple[str, ...]) -> Gaussia
     assert isinstance(learner, (LinearDiscriminantLearner, QuadraticDiscriminantLearner))
     covariance = "shared" if isinstance(learner, LinearDiscriminantLearner) else "full"
     pooling = learner.pooling if isinstance(learner, QuadraticDiscriminantLearner) else 0.0
-    rows = np.stack([first.columns[name] for name in names], axis=1)
+    rows = np.column_stack([first.columns[name] for name in names])
     there = ~np.isnan(rows).any(axis=1)
     if not there.any():
-        gaps = np.isnan(rows).sum(axis=0)
+        gaps = [np.isnan(first.columns[name]).mean() for name in names]
         raise NoData(
-            f"no row has all of its numbers; `{names[int(gaps.argmax())]}` lacks most of them",
+            f"no row has all of its numbers; `{names[int(np.argmax(gaps))]}` lacks most of them",
             hint="leave that column out, or use the learner mixed, which takes missing numbers",
         )
     classes, codes = class_codes(first)
@@ -197,15 +224,16 @@ def _gaussian(learner: Learner, first: Batch, names: tuple[str, ...]) -> Gaussia
     return gaussian
 
 
-def _refuse_others(learner: Learner, used: list[Column], kinds: tuple[str, ...] = ()) -> None:
+def _refuse_others(learner: Learner, used: list[Column]) -> None:
     """Refuse columns that are of other kinds than a learner takes."""
     wanted = learner.entry.column_kind or "number"
-    others = [column for column in used if column.kind not in (kinds or (wanted,))]
+    kinds = ("number", "vector") if wanted == "number" else (wanted,)
+    others = [column for column in used if column.kind not in kinds]
     if others:
-        taken = " and ".join(map(_plural, kinds)) or _plural(wanted)
+        taken = " and ".join(map(_plural, kinds))
         column = others[0]
         numbers = ""
-        if wanted == "number" and not kinds and column.why in ("two values", "one value"):
+        if wanted == "number" and column.why in ("two values", "one value"):
             numbers = f", or take it for numbers: `--columns {column.name}=number`"
         ignored = ",".join(f"{other.name}=ignore" for other in others[:20]) + ("," + "…") * (len(others) > 20)
         raise InputError(

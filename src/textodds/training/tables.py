@@ -9,17 +9,26 @@ from dataclasses import replace
 from textodds.data import Batch, Observer, ReadOptions, Source, read
 from textodds.data.batch import joined_rows
 from textodds.errors import InputError
-from textodds.learn.registry import Learner, name_of
+from textodds.learn.registry import Learner, learner_named, name_of
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.tables import MixedLearner
-from textodds.model.blocks import TableTally
 from textodds.model.linear_table import LinearTableModel
 from textodds.model.table_model import TableModel, TableRecipe
+from textodds.model.table_tally import TableTally
 from textodds.stats.corpus import MOST
 from textodds.stats.rows import RowKeeper
 from textodds.stats.sample import Reservoir, offer_rows
-from textodds.training.plan import Plan, Running, nothing_in, plan_of, textbook_words, why_not_kept
+from textodds.training.plan import (
+    OF_VECTORS,
+    Plan,
+    Running,
+    nothing_in,
+    plan_of,
+    textbook_words,
+    why_not_kept,
+)
 from textodds.training.table_columns import Columns, as_read, kinds_of
+from textodds.training.table_scales import with_scales
 
 
 def open_table(
@@ -95,6 +104,8 @@ def train_table(
 def train_table_on(source: Source, plan: Plan, observer: Observer | None = None) -> TableModel:
     """A model trained on an opened source of rows."""
     learner = plan.table_learner()
+    if plan.learner is None and source.schema.names("vector") and not plan.textbook:
+        learner = learner_named(OF_VECTORS)
     batches = source.ahead() if source.is_stdin else source  # rows are large: none is read ahead
     passing = iter((observer or Observer()).watched(source, batches, "learning"))
     if plan.like is not None:
@@ -123,6 +134,8 @@ def train_table_on(source: Source, plan: Plan, observer: Observer | None = None)
     else:
         rows = keeper.rows()
         assert rows is not None  # which it is only of more than it may keep
+        if plan.like is None:
+            recipe = with_scales(recipe, tally, rows)
         model = LinearTableModel.trained(recipe, tally, rows, info, observer)
     model.labels = source.label_type
     model.find(sample.kept, typical=plan.typical)

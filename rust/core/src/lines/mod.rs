@@ -1,12 +1,16 @@
-//! Reading CSV, TSV, fastText lines and plain lines, gzipped or not, in bounded memory.
+//! Reading CSV, TSV, fastText lines, plain lines and JSON lines in bounded memory.
 //!
 //! Unlike most CSV readers this one never guesses: a row that breaks the rules is reported with
 //! its line, its reason and its bytes, and reading goes on behind it.
 //!
 //! [`Reader`] takes bytes from a stream and keeps count of lines; `fields` finds the fields of a record in
 //! them; `rows` checks and keeps what was found; `recover` finds where rows go on behind a stray quote.
+//! [`JsonLines`] takes the usual objects from bytes that Python reads, and hands back what is unusual.
 
 mod fields;
+mod json;
+#[cfg(test)]
+mod json_tests;
 mod reader;
 mod recover;
 mod rows;
@@ -15,6 +19,7 @@ mod tests;
 
 use std::io;
 
+pub use json::{JsonLines, Keys, LabelKinds, Objects, Unusual};
 pub use reader::Reader;
 pub use rows::{Batch, Columns, Reject, Strings, Table};
 

@@ -43,17 +43,17 @@ impl Strings {
         self.len() == 0
     }
 
-    fn open(&self) -> &[u8] {
+    pub(super) fn open(&self) -> &[u8] {
         &self.bytes[self.offsets[self.len()] as usize..]
     }
 
     /// Make what was appended since the last text a text.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.offsets.push(self.bytes.len() as i64);
     }
 
     /// Drop what was appended since the last text.
-    fn drop_open(&mut self) {
+    pub(super) fn drop_open(&mut self) {
         self.bytes.truncate(self.offsets[self.len()] as usize);
     }
 }

@@ -293,10 +293,16 @@ def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) ->
         loss = float(s @ objective.losses(scores + bias))
         return loss + 0.5 * penalty * float(bias @ bias) if penalty else loss  # a free bias may be vast
 
+    def slope_at(bias: Floats, p: Floats) -> Floats:
+        return np.asarray(s @ (p - objective.targets) + penalty * bias)  # (2)
+
+    def is_balanced(slope: Floats) -> bool:
+        return bool(np.all(np.abs(slope[free]) <= BALANCED * rows_of[free]))
+
     value = value_of(bias)
     for _ in range(MAX_STEPS):
         p = objective.probabilities(scores + bias)  # (N, M)
-        slope = s @ (p - objective.targets) + penalty * bias  # (2)
+        slope = slope_at(bias, p)
         bend = np.diag(s @ p + penalty) - p.T @ (p * s[:, None])  # (2)
         step = np.zeros_like(bias)
         step[free] = _solve(bend[np.ix_(free, free)], -slope[free])
@@ -311,8 +317,10 @@ def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) ->
             break
         bias, value = bias + size * step, reached
         if promised <= ROUNDING * value:
+            if not is_balanced(slope):  # before the last step; a class of few rows hardly shows in the value
+                slope = slope_at(bias, objective.probabilities(scores + bias))
             break
-    return bias, bool(np.all(np.abs(slope[free]) <= BALANCED * rows_of[free]))
+    return bias, is_balanced(slope)
 
 
 def _solve(bend: Floats, target: Floats) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import log_softmax
+from textodds.learn.solvers.dense import is_large_and_dense, quasi_newton
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, raw
 
@@ -229,12 +230,14 @@ def solve(
     Dual ascent needs an epoch for each digit where penalties are usual and rows of about one length,
     and far too many where the penalty is weak or rows are long. Its rate tells after a few epochs which
     it is; Newton's method takes over where it stands. Without a penalty, with one of the bias too, and for
-    dense rows, Newton's method begins.
+    few dense rows, Newton's method begins; for many dense rows `quasi_newton` does.
     """
     if not ascends(objective):
         given = start.parameters if isinstance(start, Ascent) else start
         begin = objective.zero() if given is None else given
         told = _told(watch, 0)
+        if is_large_and_dense(objective):
+            return quasi_newton(objective, begin, tolerance=tolerance, watch=told), None
         return newton(objective, begin, tolerance=tolerance, max_steps=max_epochs, watch=told), None
     run = start if isinstance(start, Ascent) else Ascent.begin(objective, start, seed=seed)
     curve: list[tuple[int, float]] = []

@@ -1,8 +1,10 @@
 // A whole file, answered in batches while it is being read.
 
+import { Answers } from "./answers.js";
 import { call } from "./api.js";
 import { Bars } from "./charts.js";
 import { csvLine } from "./csv.js";
+import { isSet, rule } from "./decide.js";
 import {
   $, button, cell, chance, count, fact, folded, h, percent, plural, said, save, section, shortened, table,
   told,
@@ -16,8 +18,6 @@ const BYTES = 1_000_000;
 const ROOM = 1000; // bytes of a request beside its texts
 const AT_ONCE = 2; // batches on their way: one is answered while the next is read
 const PATIENCE = 20; // times that a busy service is asked again
-const FEW = 10;
-const SEPARATOR = "|"; // between labels in what is downloaded
 
 let running = null;
 
@@ -32,78 +32,6 @@ function clear() {
   for (const part of ["run", "result", "measured"]) $(`files-${part}`).replaceChildren();
 }
 
-/** Answers of all rows, in little memory: the number of a label and a probability each. */
-class Answers {
-  counts = new Map();
-  rows = 0;
-  answered = 0;
-  sum = 0; // of probabilities
-  blind = 0; // rows without a known word
-  errors = 0;
-  firstErrors = [];
-  first = [];
-  doubtful = []; // the least sure
-  #names = [];
-  #numbers = new Map(); // of names
-  #label = new Int32Array(1024);
-  #probability = new Float32Array(1024);
-
-  add(text, { label, probability, evidence }) {
-    this.#count(label);
-    this.#take(label, probability, evidence);
-    const row = () => ({ number: this.rows, text: shortened(text, 200), label, probability });
-    if (this.first.length < FEW) this.first.push(row());
-    if (this.doubtful.length < FEW || probability < this.doubtful.at(-1).probability) {
-      this.doubtful.push(row());
-      this.doubtful.sort((a, b) => a.probability - b.probability).splice(FEW);
-    }
-  }
-
-  /** Several labels of a row; what is kept is their list. */
-  addLabels(text, { labels, evidence }) {
-    for (const label of labels) this.#count(label);
-    this.#take(labels.join(SEPARATOR), labels.length, evidence);
-    if (this.first.length < FEW) this.first.push({ number: this.rows, text: shortened(text, 200), label: labels.join(", ") || "no label" });
-  }
-
-  #count(label) {
-    this.counts.set(label, (this.counts.get(label) ?? 0) + 1);
-  }
-
-  #take(label, number, evidence) {
-    if (!this.#numbers.has(label)) this.#numbers.set(label, this.#names.push(label) - 1);
-    this.#put(this.#numbers.get(label), number);
-    this.answered++;
-    this.sum += number;
-    if (evidence === 0) this.blind++;
-  }
-
-  fail(error) {
-    this.#put(-1, 0);
-    if (this.errors++ < 5) this.firstErrors.push(`Row ${count(this.rows)} ${error.message}.`);
-  }
-
-  /** The label and probability of row i, as text. */
-  at(i) {
-    return this.#label[i] < 0 ? ["", ""] : [this.#names[this.#label[i]], this.#probability[i].toPrecision(6)];
-  }
-
-  #put(label, probability) {
-    if (this.rows === this.#label.length) {
-      this.#label = grown(this.#label);
-      this.#probability = grown(this.#probability);
-    }
-    this.#label[this.rows] = label;
-    this.#probability[this.rows++] = probability;
-  }
-}
-
-function grown(array) {
-  const larger = new array.constructor(2 * array.length);
-  larger.set(array);
-  return larger;
-}
-
 async function run(source) {
   clear();
   const control = new AbortController();
@@ -113,7 +41,7 @@ async function run(source) {
   const cancel = button("Cancel", () => control.abort());
   $("files-run").replaceChildren(h("div.card.progress", bar, words, cancel));
   $("files-status").textContent = "Reading…";
-  const answers = new Answers();
+  const answers = new Answers(isSet() ? rule() : null);
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
   const tick = () => {
@@ -128,12 +56,14 @@ async function run(source) {
   $("files-status").textContent = `${end}: ${plural(answers.rows, "row")}.`;
   $("files-run").replaceChildren(isWhole || control.signal.aborted ? "" : told(problem));
   if (answers.rows) summary(source, answers, seconds(), isWhole ? "" : ` (${end.toLowerCase()})`);
-  if (isWhole && source.label !== null) await measure($("files-measured"), source);
+  if (isWhole && source.label !== null) await measure($("files-measured"), source, answers);
 }
 
 async function classify(source, answers, signal, tick) {
   const { limits } = state.card;
-  const most = Math.min(BYTES, limits.body - ROOM);
+  const by = JSON.stringify(answers.rule ?? {}).slice(1, -1); // the rule, within a body
+  const room = ROOM + by.length;
+  const most = Math.min(BYTES, limits.body - room);
   const encoder = new TextEncoder();
   const flying = new Set();
   let before = Promise.resolve(); // answers are taken in the order of their batches
@@ -141,12 +71,12 @@ async function classify(source, answers, signal, tick) {
   const send = async () => {
     const rows = batch;
     [batch, size] = [[], 0];
-    const asked = answered(rows, signal);
+    const asked = answered(rows, by, signal);
     const taken = Promise.all([asked, before]).then(([found]) => {
       for (const row of rows) {
         if (row.error) answers.fail(row.error);
         else if (isOfLabels()) answers.addLabels(row.text, found.shift());
-        else answers.add(row.text, found.shift());
+        else answers.add(row.text, found.shift(), row.truth);
       }
       tick();
     });
@@ -161,9 +91,9 @@ async function classify(source, answers, signal, tick) {
     const long = encoder.encode(json).length + 1;
     let error = text instanceof Error ? text : null;
     const isLong = text.length > limits.text && Array.from(text).length > limits.text;
-    if (isLong || long > limits.body - ROOM) error = new Error("is longer than the service takes");
+    if (isLong || long > limits.body - room) error = new Error("is longer than the service takes");
     if (!error && size && size + long > most) await send();
-    batch.push(error ? { error } : { text, json });
+    batch.push(error ? { error } : { text, json, truth: source.label === null ? null : source.field(row, source.label) });
     size += error ? 0 : long;
     if (batch.length >= Math.min(TEXTS, limits.batch)) await send();
   }
@@ -171,10 +101,10 @@ async function classify(source, answers, signal, tick) {
   await before;
 }
 
-async function answered(rows, signal) {
+async function answered(rows, by, signal) {
   const texts = rows.filter((row) => !row.error).map((row) => row.json);
   if (!texts.length) return [];
-  const body = `{"${isOfRows() ? "rows" : "texts"}":[${texts.join(",")}]}`;
+  const body = `{"${isOfRows() ? "rows" : "texts"}":[${texts.join(",")}]${by && ","}${by}}`;
   const sent = { body, type: "application/json", tries: PATIENCE, signal };
   try {
     return (await call("v1/classify/batch", sent)).answers;
@@ -182,14 +112,15 @@ async function answered(rows, signal) {
     if (!isOfRows() || error.status !== 422) throw error;
     if (rows.length === 1) return (rows[0].error = new Error(`is refused: ${error.message.replace(/^`rows\[\d+\]`:? /, "")}`), []);
     const half = Math.ceil(rows.length / 2); // to find the row that is bad
-    return [...await answered(rows.slice(0, half), signal), ...await answered(rows.slice(half), signal)];
+    return [...await answered(rows.slice(0, half), by, signal), ...await answered(rows.slice(half), by, signal)];
   }
 }
 
 function summary(source, answers, seconds, end) {
   const ranked = [...answers.counts].sort((a, b) => b[1] - a[1]);
+  if (answers.silent) ranked.push(["no answer", answers.silent]);
   const text = (n) => `${count(n)} · ${percent(n / answers.answered)}`;
-  const bars = new Bars(isOfLabels() ? "Rows by label" : "Rows by class", { top: 12, text, items: ranked, whole: ranked[0]?.[1] });
+  const bars = new Bars(isOfLabels() ? "Rows by label" : "Rows by class", { top: 12, text, items: ranked, whole: Math.max(...ranked.map(([, n]) => n)) });
   const mean = answers.answered ? answers.sum / answers.answered : null;
   const errors = h("div.note", h("p", `${plural(answers.errors, "row")} could not be answered:`),
     h("ul.plain", answers.firstErrors.map((error) => h("li", error))));
@@ -198,26 +129,33 @@ function summary(source, answers, seconds, end) {
     section("h-summary", ["Answers to ", said(source.file.name), end],
       h("dl.facts", fact("rows", count(answers.rows)), fact("seconds", seconds.toFixed(seconds < 10 ? 2 : 0)),
         isOfLabels() ? fact("labels a text", mean === null ? "–" : mean.toFixed(2)) : fact("mean probability", percent(mean)), fact(isOfRows() ? "without a value" : "without a known word", count(answers.blind))),
+      answers.rule ? h("p.note", "Decided by the costs, proportions and price of not answering that you have set under “Try it”.") : "",
       answers.errors ? errors : "", bars.node, h("div.row", keep)),
     section("h-rows", "First rows", rowTable(answers.first),
       isOfLabels() ? "" : folded("Least confident rows", rowTable(answers.doubtful))));
 }
 
 const rowTable = (rows) => table("Rows", ["Row", ...(isOfLabels() ? ["Labels"] : ["Label", "Probability"]), isOfRows() ? "Its columns" : "Text"],
-  rows.map((row) => [cell(count(row.number)), said(row.label), ...(isOfLabels() ? [] : [cell(chance(row.probability))]), row.text]), "texts");
+  rows.map((row) => [cell(count(row.number)), row.label === null ? "no answer" : said(row.label), ...(isOfLabels() ? [] : [cell(chance(row.probability))]), row.text]), "texts");
 
 /** Reads the file again and writes each row with its answer: the rows themselves were never kept. */
 async function download(source, answers, pressed) {
   pressed.disabled = true;
   const free = (name) => (source.columns.includes(name) ? free(`predicted_${name}`) : name);
   const parts = [];
-  const own = isOfLabels() ? [free("labels")] : [free("label"), free("probability")];
+  const own = isOfLabels() ? [free("labels")] : answers.rule ? ["decision", "expected_cost", "label", "probability"].map(free)
+    : [free("label"), free("probability")];
+  const isCorrected = answers.corrected.size > 0;
+  if (isCorrected) own.push(free("corrected_label"));
   let lines = csvLine([...source.columns, ...own]);
   let i = 0;
   try {
     for await (const row of source.all()) {
       if (i === answers.rows) break;
-      lines += csvLine([...source.fields(row), ...answers.at(i++).slice(0, own.length)]);
+      const added = answers.at(i).slice(0, own.length);
+      if (isCorrected) added.push(answers.judged(i).truth ?? "");
+      lines += csvLine([...source.fields(row), ...added]);
+      i++;
       if (lines.length > 1 << 20) [lines] = ["", parts.push(new Blob([lines]))];
     }
     const name = source.file.name.replace(/(\.(csv|tsv|txt|log|jsonl|ndjson))?(\.gz)?$/i, "");

@@ -5,25 +5,23 @@ import { calibration } from "./charts.js";
 import {
   cell, count, fact, fixed, folded, h, percent, plural, said, section, shown, soft, table, told,
 } from "./dom.js";
+import { judge } from "./judged.js";
 import { isOfLabels, isOfRows, state } from "./state.js";
-
-const TABLE = 12; // classes of a full table of confusions
-const PAIRS = 15; // else the most frequent mistakes
 
 const TITLE = "Evaluation";
 
 const head = (name) => h("th", { scope: "row" }, said(name));
 
-/** Sends the file to be measured, and shows the result. */
-export async function measure(box, source) {
+/** Sends the file to be measured, and shows the result; what its rows say by themselves stands there at once. */
+export async function measure(box, source, answers) {
   const wait = h("p.soft", { role: "status" }, "Evaluating…");
-  box.replaceChildren(section("h-measured", TITLE, wait));
+  box.replaceChildren(section("h-measured", TITLE, wait), ...(isOfLabels() ? [] : judge(source, answers)));
   const [text, label] = [source.text, source.label].map((at) => source.columns[at]);
   const named = { ...(isOfRows() ? {} : { text }), label, ...(source.separator ? { label_separator: source.separator } : {}) };
   try {
     const sent = await source.upload(state.card.limits.upload);
     const found = await call(`v1/evaluate?${new URLSearchParams(named)}`, { ...sent, tries: 30 });
-    if (wait.isConnected) box.replaceChildren(...(isOfLabels() ? drawnLabels(found) : drawn(found)));
+    if (wait.isConnected) box.firstChild.replaceWith(...(isOfLabels() ? drawnLabels(found) : drawn(found)));
   } catch (error) {
     wait.replaceWith(error.status ? told(error) : soft(`The file was not measured: ${error.message}.`));
   }
@@ -46,8 +44,7 @@ function drawn(found) {
       h("dl.facts", facts), found.warnings.map((warning) => h("p.note", shown(warning))),
       foreign(found), found.report && h("p", link, " (in a new tab)"),
       folded("Class by class", table("Classes", ["Class", "Rows", "Precision", "Recall", "F1"], byClass))),
-    h("div.columns", section("h-confused", "Truth and answer", ...confusion(found)),
-      section("h-sure", "Calibration", calibration(found.reliability, found.calibration_error))),
+    section("h-sure", "Calibration", calibration(found.reliability, found.calibration_error)),
   ];
 }
 
@@ -69,25 +66,4 @@ function drawnLabels(found) {
     h("dl.facts", facts, fact("calibration error", percent(found.calibration_error))), foreign(found),
     soft(`${each[0]} labels a text, given ${each[1]}.`),
     table("Labels", ["Label", "Rows", "Given", "Precision", "Recall", "F1"], rows))];
-}
-
-function confusion({ confusion: found, by_class: classes }) {
-  const cells = found.map(({ label: truth, predicted: answer, rows }) => ({ truth, answer, rows }));
-  const names = [...new Set(cells.flatMap(({ truth, answer }) => [truth, answer]))].sort();
-  if (names.length > TABLE) {
-    const wrong = cells.filter(({ truth, answer }) => truth !== answer).sort((a, b) => b.rows - a.rows);
-    const line = ({ truth, answer, rows }) => [said(truth), said(answer), cell(count(rows))];
-    return [soft("The most frequent mistakes."),
-      table("Mistakes", ["Truth", "Answer", "Rows"], wrong.slice(0, PAIRS).map(line))];
-  }
-  const square = (truth, answer) => {
-    const n = cells.find((each) => each.truth === truth && each.answer === answer)?.rows ?? 0;
-    const node = cell(n ? count(n) : "·");
-    node.classList.add(truth === answer ? "hit" : "miss");
-    node.style.setProperty("--depth", String(n / (classes[truth]?.rows || n || 1)));
-    return node;
-  };
-  return [soft("Rows: true label; columns: predicted label."),
-    table("Confusion table", ["Truth", ...names.map((name) => said(name))],
-      names.map((truth) => [head(truth), ...names.map((answer) => square(truth, answer))]))];
 }

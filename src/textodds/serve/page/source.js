@@ -1,7 +1,8 @@
 // A file somebody has chosen: what it is, which column is which, and its rows as a stream.
 
-import { CsvReader, JsonReader, LineReader } from "./csv.js";
+import { csvLine, CsvReader, JsonReader, LineReader } from "./csv.js";
 import { $, button, bytes, h, said, select, shortened, soft, told } from "./dom.js";
+import { delimiterOf, ENCODINGS, encodingOf } from "./encoding.js";
 import { isOfLabels, isOfRows, state } from "./state.js";
 
 const TEXT_NAMES = "text message body content document sentence review comment description title".split(" ");
@@ -21,16 +22,20 @@ class Source {
     if (name.endsWith(".parquet")) throw new Error("Parquet is read by the command line: textodds predict.");
     const magic = new Uint8Array(await file.slice(0, 2).arrayBuffer());
     Object.assign(source, { file, isGzip: magic[0] === 0x1f && magic[1] === 0x8b });
-    let start = "";
-    for await (start of source.#pieces()) break;
-    if (start.includes("\0")) throw new Error("The file is not UTF-8 text.");
-    source.kind = kindOf(name, start);
-    const [line] = start.split(/[\r\n]/, 1);
-    const marks = source.kind === "tsv" ? ["\t"] : [",", "\t", ";"];
-    source.delimiter = marks.find((mark) => line.includes(mark)) ?? marks[0];
-    source.hasHeader = source.isTable;
-    await source.look();
+    source.encoding = await encodingOf(source.#unpacked(file.stream()));
+    await source.begin();
     return source;
+  }
+
+  /** Finds out what the file is, read in its encoding. */
+  async begin() {
+    let start = "";
+    for await (start of this.#pieces()) break;
+    if (start.includes("\0")) throw new Error("The file is not text.");
+    this.kind = kindOf(this.file.name.toLowerCase().replace(/\.gz$/, ""), start);
+    this.delimiter = delimiterOf(start, this.kind);
+    this.hasHeader = this.isTable;
+    await this.look();
   }
 
   get isTable() {
@@ -69,6 +74,13 @@ class Source {
     if (this.kind === "jsonl") return row[name];
     if (row.length === this.columns.length) return row[column];
     return new Error(`has ${row.length} fields, not ${this.columns.length}`);
+  }
+
+  /** What a column has in a row, as text, whatever the row is. */
+  field(row, column) {
+    if (row instanceof Error) return "";
+    const value = this.kind === "jsonl" ? row[this.columns[column]] : row[column];
+    return typeof value === "string" ? value : JSON.stringify(value) ?? "";
   }
 
   /** The columns of the model in a row, as JSON; an Error says why there are none. */
@@ -122,7 +134,7 @@ class Source {
       },
     });
     const unpacked = this.#unpacked(this.file.stream().pipeThrough(counted));
-    const reader = unpacked.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = unpacked.pipeThrough(new TextDecoderStream(this.encoding)).getReader();
     try {
       for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
         signal?.throwIfAborted();
@@ -137,14 +149,25 @@ class Source {
     return this.isGzip ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
   }
 
-  /** The body and type to send to be measured; an Error says why that cannot be. */
+  /** The body and type to send to be measured, in UTF-8 and with commas; an Error says why that cannot be. */
   async upload(limit) {
-    const isUsual = this.delimiter === (this.kind === "tsv" ? "\t" : ",") && this.hasHeader;
-    if (!isUsual && this.kind !== "jsonl") throw new Error("it needs a line of names, and commas or tabs");
-    const isKept = !this.isGzip || this.kind === "csv";
-    const body = isKept ? this.file : await new Response(this.#unpacked(this.file.stream())).blob();
+    const isUsual = this.encoding === "utf-8" && (this.kind === "jsonl"
+      || (this.hasHeader && this.delimiter === (this.kind === "tsv" ? "\t" : ",")));
+    const isKept = isUsual && (!this.isGzip || this.kind === "csv");
+    const body = isKept ? this.file : isUsual ? await new Response(this.#unpacked(this.file.stream())).blob() : await this.#plain();
     if (body.size > limit) throw new Error(`it is larger than the ${bytes(limit)} that the service takes`);
-    return { body, type: this.isGzip && isKept ? "application/gzip" : TYPES[this.kind] };
+    return { body, type: this.isGzip && isKept ? "application/gzip" : isUsual || this.kind === "jsonl" ? TYPES[this.kind] : TYPES.csv };
+  }
+
+  /** The same rows as CSV with commas, or the same lines, in UTF-8. */
+  async #plain() {
+    const parts = [];
+    if (this.kind === "jsonl") for await (const piece of this.#pieces()) parts.push(piece);
+    else {
+      parts.push(csvLine(this.columns));
+      for await (const row of this.all()) parts.push(csvLine(row));
+    }
+    return new Blob(parts);
   }
 }
 
@@ -213,6 +236,16 @@ export function chooser(id, { go, withLabel, onchosen, onready }) {
       const box = { id: `${id}-header`, type: "checkbox", checked: source.hasHeader, onchange: again };
       rows.push(h("p.row", h("input", box),
         h("label", { for: box.id }, "The first line has the names of the columns")));
+    }
+    const reread = async (value) => {
+      source.encoding = value;
+      await source.begin().then(() => choose(source), (error) => details.replaceChildren(told(error)));
+      $(`${id}-encoding`)?.focus();
+    };
+    if (source.encoding !== "utf-8" || source.wasOther) {
+      source.wasOther = true;
+      rows.push(h("p.row", pick("encoding", "Read as", ENCODINGS, source.encoding, reread),
+        h("span.soft", "It is not UTF-8; choose another if letters look wrong.")));
     }
     details.replaceChildren(h("div.card", rows, preview, h("div.row", start)));
     if (isOfRows()) check();
