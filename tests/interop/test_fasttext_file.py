@@ -161,7 +161,7 @@ def wrong_files():
     yield files.head(ngrams=17) + dictionary + rest, "too long"
     yield files.head(bucket=0) + dictionary + rest, "no bucket"
     yield files.head(bucket=51) + dictionary + rest, "58 rows for 8 words and 51 buckets"
-    yield files.head(loss="hs") + dictionary + rest, "-loss hs"
+    yield files.head(loss="hs") + files.dictionary(count=10**15) + rest, "cannot be"
     yield head + files.dictionary(labels=[]) + rest, "0 labels cannot be"
     yield head + files.dictionary(words=["a", "a"]) + rest, "twice"
     yield head + files.dictionary(words=["", "a"]) + rest, "entry 0 of its dictionary"
@@ -236,7 +236,7 @@ def test_a_changed_file_is_an_error_or_a_model(kind):
 
 def test_a_model_of_too_many_weights_is_refused(monkeypatch):
     monkeypatch.setattr("textodds.interop.from_fasttext.model.MOST_CELLS", 100)
-    with pytest.raises(Unsupported, match="58 features and 3 labels"):
+    with pytest.raises(Unsupported, match="58 features with 3 weights each"):
         _converted("model.bin", files.whole()[0])
 
 

@@ -11,6 +11,7 @@ from fasttext_models import answers
 import textodds
 from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
+from textodds.interop.from_fasttext import model as fasttext_model
 
 WORDS = [f"w{i}" for i in range(400)]
 BESIDE = ["Größe", "straße", "日本語", "don't", "a</s>b", "été", "#12"]
@@ -35,6 +36,8 @@ MODELS = {
     "ova.bin": {"wordNgrams": 2, "bucket": 20_000, "loss": "ova"},
     "ns.bin": {"wordNgrams": 2, "bucket": 20_000, "loss": "ns"},
     "hs.bin": {"loss": "hs"},
+    "tree.bin": {"loss": "hs", "wordNgrams": 2, "bucket": 2_000},
+    "many.bin": {"wordNgrams": 2, "bucket": 2_000},
     "plain.ftz": {"wordNgrams": 2, "bucket": 2_000},
     "pruned.ftz": {"wordNgrams": 2, "bucket": 2_000},
     "parts.ftz": {"wordNgrams": 2, "bucket": 2_000, "minn": 2, "maxn": 3},
@@ -47,7 +50,7 @@ QUANTISED = {
     "parts.ftz": {"cutoff": 500, "dsub": 3},
     "output.ftz": {"qout": True, "cutoff": 600},
 }
-OF_ONE_LABEL = [name for name in MODELS if name not in ("ova.bin", "ns.bin", "hs.bin")]
+OF_ONE_LABEL = [name for name in MODELS if name not in ("ova.bin", "ns.bin", "hs.bin", "tree.bin")]
 
 
 def _texts(n, seed, classes=3):
@@ -69,9 +72,10 @@ def trained(tmp_path_factory):
     single = [f"__label__c{k} {line}" for k, line in zip(of, lines, strict=True)]
     several = [f"{label} {line}" for label, line in zip(single, single[1:] + single[:1], strict=True)]
     many = [f"__label__d{i % 300} {line}" for i, line in enumerate(lines)]  # as many as centroids, at least
+    uneven = [f"__label__e{int((i * 37 % 2000 + 1) ** 0.7)} {line}" for i, line in enumerate(lines)]
     asked = {}
     for name, options in MODELS.items():
-        its = {"ova.bin": several, "output.ftz": many}.get(name, single)
+        its = {"ova.bin": several, "output.ftz": many, "many.bin": many, "tree.bin": uneven}.get(name, single)
         if name == "prefix.bin":
             its = [line.replace("__label__c", "c:") for line in single]
         asked[name] = {"lines": its, "texts": texts, "options": {"dim": 10, "epoch": 8, "lr": 0.3} | options}
@@ -132,11 +136,81 @@ def test_several_labels_have_the_odds_that_fasttext_looks_its_sigmoid_up_for(tra
     assert one.predict(texts).tolist() == [model.classes_[k] for k in p.argmax(axis=1).tolist()]
 
 
+def must_agree_along_the_tree(model, texts, said):
+    """Hold probabilities to fastText's, which adds 1e-5 at each node on the way to a label."""
+    form, inner = model.form, model.scorer.kernel.score(texts, 1)[0]
+    nodes = inner if form.output is None else inner @ form.output
+    ways = 1 / (1 + np.exp(-nodes[:, form.leaves.nodes] * form.leaves.sign)) + 1e-5
+    theirs = np.array([[answer.get(f"__label__{label}", 0.0) for label in model.classes_] for answer in said])
+    np.testing.assert_allclose(
+        np.multiply.reduceat(ways, form.leaves.starts[:-1], axis=1), theirs, rtol=0, atol=1e-5
+    )
+    p = model.predict_proba(texts)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    first = np.sort(theirs, axis=1)
+    is_clear = first[:, -1] - first[:, -2] > 2e-5
+    labels = np.array(model.classes_)[theirs.argmax(axis=1)]
+    assert (model.predict(texts) == labels)[is_clear].all()
+    assert is_clear.sum() > 200
+    # every text has a way of its own to each label: what fastText leaves out is below its threshold of 0
+    assert np.abs(p - theirs).max() < 1e-5 * (np.diff(form.leaves.starts).max() + 1)
+
+
 @pytest.mark.slow
-def test_what_is_not_linear_is_refused_by_name(trained):
+@pytest.mark.parametrize("folds", [True, False])
+@pytest.mark.parametrize("name", ["hs.bin", "tree.bin"])
+def test_labels_of_a_tree_have_the_probabilities_of_fasttext(trained, tmp_path, monkeypatch, name, folds):
+    folder, texts, said = trained
+    if not folds:
+        monkeypatch.setattr(fasttext_model, "SMALL", 0)
+    model = textodds.from_fasttext(folder / name)
+    assert (model.form.output is None) == (folds or name == "hs.bin")  # of three labels, 10 numbers are more
+    must_agree_along_the_tree(model, texts, said[name])
+    model.save(tmp_path / "saved.textodds")
+    loaded = textodds.load(tmp_path / "saved.textodds")
+    assert np.array_equal(loaded.predict_proba(texts), model.predict_proba(texts))
+    assert [loaded(text).label for text in texts[:20]] == model.predict(texts[:20]).tolist()
+    for text in texts[:8]:
+        must_add_up(loaded, text)
+    prior = {label: 1 / len(model.classes_) for label in model.classes_}
+    assert loaded.with_prior(prior).predict_proba(texts).shape == (len(texts), len(model.classes_))
+
+
+def must_add_up(model, text):
+    """Hold the sums of an explanation, by features and by words, to the scores of the model."""
+    why = model.explain(text)
+    scores = dict(zip(model.classes_, model.score_batch(Batch([text]))[0][0].tolist(), strict=True))
+    gap = scores[why.label] - scores[why.rival]
+    for parts in (why.parts, why.words):
+        np.testing.assert_allclose(
+            why.start + sum(each.log_odds for each in parts), gap, rtol=1e-9, atol=1e-9
+        )
+    np.testing.assert_allclose(why.probability, model.predict_proba([text]).max(), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_of_many_labels_the_two_matrices_stay(trained, tmp_path, monkeypatch):
+    folder, texts, said = trained
+    folded = textodds.from_fasttext(folder / "many.bin")
+    monkeypatch.setattr(fasttext_model, "SMALL", 0)
+    model = textodds.from_fasttext(folder / "many.bin")
+    must_agree(model, texts, said["many.bin"], model.predict_proba(texts))
+    model.save(tmp_path / "two.textodds")
+    folded.save(tmp_path / "one.textodds")
+    assert (tmp_path / "two.textodds").stat().st_size < (tmp_path / "one.textodds").stat().st_size / 5
+    loaded = textodds.load(tmp_path / "two.textodds")
+    assert np.array_equal(loaded.predict_proba(texts), model.predict_proba(texts))
+    for text in texts[:5]:
+        mine, theirs = loaded.explain(text), folded.explain(text)
+        assert [each.word for each in mine.parts[:3]] == [each.word for each in theirs.parts[:3]]
+        np.testing.assert_allclose(mine.start, theirs.start, atol=1e-9)
+    with pytest.raises(Unsupported, match="not linear in its words"):
+        loaded.linear  # noqa: B018
+
+
+@pytest.mark.slow
+def test_what_cannot_be_asked_for_is_refused_by_name(trained):
     folder, _, _ = trained
-    with pytest.raises(Unsupported, match="-loss hs are products along a tree"):
-        textodds.from_fasttext(folder / "hs.bin")
     with pytest.raises(InputError, match="one label anyway"):
         textodds.from_fasttext(folder / "words.bin", one_label=True)
 

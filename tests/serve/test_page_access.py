@@ -82,7 +82,6 @@ def filled(page, view):
         expect(page.get_by_role("link", name="The whole report")).to_be_visible(timeout=60_000)
     elif view == "label":
         choose(page, "label", "long.csv", LONG)
-        page.get_by_role("button", name="Start labelling").click()
         expect(page.locator("#asked")).to_be_visible()
     else:
         expect(page.locator("#telling").get_by_role("table")).to_be_visible()

@@ -77,7 +77,6 @@ def test_of_many_classes_labels_are_given_by_number_and_by_name(visit, serve, ma
     service = serve(path=many)
     page = visit(service, "label")
     choose(page, "label", "a.txt", "".join(f"word{k} note{k % 3}\n" for k in range(8)))
-    page.get_by_role("button", name="Start labelling").click()
     expect(page.locator("#asked")).to_be_visible()
     first = (
         page.get_by_role("group", name="Give a label")
@@ -85,12 +84,12 @@ def test_of_many_classes_labels_are_given_by_number_and_by_name(visit, serve, ma
         .first.get_attribute("data-label")
     )
     page.keyboard.press("1")
-    expect(page.locator("#label-count")).to_contain_text("1 label given")
+    expect(page.locator("#label-count")).to_contain_text("1 label ·")
     page.keyboard.press("/")
     expect(page.locator("#labelling").get_by_label("Find a class")).to_be_focused()
     page.keyboard.type("class 77")
     page.keyboard.press("Enter")
-    expect(page.locator("#label-count")).to_contain_text("2 labels given")
+    expect(page.locator("#label-count")).to_contain_text("2 labels ·")
     found = client_of(service).get("/v1/corrections").json()["corrections"]
     assert [each["label"] for each in found] == ["class 77", first]
 

@@ -1,7 +1,9 @@
-"""The page: labelling by keyboard."""
+"""The page: from a file without labels to a model, by keyboard."""
 
 import csv
 import io
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,14 +13,22 @@ from serve.browsing import as_shown, choose, mail, train
 
 pytestmark = pytest.mark.long
 
-TEXTS = [text for _, text in mail(24, seed=11)]
-CONTENT = "text\n" + "".join(f"{text}\n" for text in TEXTS)
+ROWS = mail(40, seed=11)
+TRUTH = {text: label for label, text in ROWS}
+CONTENT = "text\n" + "".join(f"{text}\n" for text in TRUTH)
+KEYS = {"ham": "1", "spam": "2", "work": "3"}
 
 
 @pytest.fixture
 def service(serve):
-    """Of two classes: ham is 1, spam is 2."""
+    """Of two classes that are trained: ham is 1, spam is 2."""
     return serve()
+
+
+@pytest.fixture
+def new(serve, tmp_path):
+    """A model that has learned nothing, of three classes."""
+    return serve("--new", "--classes", "ham,spam,work", path=tmp_path / "new.textodds")
 
 
 @pytest.fixture
@@ -29,7 +39,6 @@ def client(service, client_of):
 def begin(page, name="new.csv", content=CONTENT):
     """Start to label a file."""
     choose(page, "label", name, content)
-    page.get_by_role("button", name="Start labelling").click()
     expect(page.locator("#asked")).to_be_visible()
 
 
@@ -45,95 +54,94 @@ def press(page, key):
     return before
 
 
-def learned(client):
-    """(text, label) that stand, the earliest first."""
-    found = client.get("/v1/corrections?limit=500").json()["corrections"]
-    return [
-        (each["text"], each["label"])
-        for each in reversed(found)
-        if each["stands"] and each["change"] == "learned"
-    ]
+def label_some(page, n):
+    """Label texts rightly, by keyboard; the texts."""
+    return [press(page, KEYS[TRUTH[current(page)]]) for _ in range(n)]
 
 
-def test_the_first_text_is_the_most_useful_with_the_guess_of_the_model(visit, service, client):
+def exported(client):
+    lines = client.get("/v1/labelling/labels.jsonl").body.decode().splitlines()
+    return [(row["text"], row["label"]) for row in map(json.loads, lines)]
+
+
+def test_from_nothing_to_a_model_with_honest_uncertainty(visit, new, client_of):
+    page = visit(new)
+    expect(page.get_by_text("This model has learned nothing yet")).to_be_visible()  # it begins with labelling
+    begin(page)
+    expect(page.locator("#label-count")).to_have_text("0 labels · 40 left")
+    expect(page.get_by_text("Too few to say")).to_be_visible()
+    expect(page.locator("#label-file")).not_to_be_visible()  # the form has folded away
+    texts = label_some(page, 10)
+    expect(page.locator("#label-count")).to_have_text("10 labels · 30 left")
+    assert exported(client_of(new)) == [(text, TRUTH[text]) for text in texts]
+    texts += label_some(page, 12)
+    found = client_of(new).get("/v1/labelling/progress").json()["accuracy"]
+    worth = page.get_by_role("region", name="How good is it?")
+    expect(worth.locator(".large")).to_have_text(as_shown(found["accuracy"]))
+    for end in found["interval"]:
+        expect(worth).to_contain_text(as_shown(end))
+    expect(worth.get_by_role("img", name=re.compile("Learning curve"))).to_be_visible()
+
+
+def test_words_that_tell_are_tinted_and_the_guess_is_on_enter(visit, service, client):
     page = visit(service, "label")
     begin(page)
-    found = client.post("/v1/suggest", {"texts": TEXTS, "limit": 1}).json()["suggestions"][0]
-    assert current(page) == TEXTS[found["index"]]
-    accept = page.get_by_role("button", name=f"It is {found['label']}")
-    expect(accept).to_contain_text(as_shown(found["probability"]))
-    expect(page.locator("#label-count")).to_have_text("0 labels given")
-
-
-def test_keys_label_skip_accept_and_undo(visit, service, client):
-    page = visit(service, "label")
-    begin(page)
-    count = page.locator("#label-count")
-    guess = lambda text: client.post("/v1/classify", {"text": text}).json()["label"]  # noqa: E731
-    expected, right = [], 0
-
-    first = current(page)
-    right += guess(first) == "ham"
-    press(page, "1")
-    expected.append((first, "ham"))
-    expect(count).to_contain_text("1 label given")
-    assert learned(client) == expected
-
-    second = current(page)
-    right += guess(second) == "spam"
-    press(page, "2")
-    expected.append((second, "spam"))
-    assert learned(client) == expected
-
-    skipped = press(page, "s")
-    assert learned(client) == expected
-
-    third = current(page)
-    label = guess(third)
+    text = current(page)
+    guess = client.post("/v1/classify", {"text": text}).json()
+    accept = page.locator("[data-accept]")
+    expect(accept).to_contain_text(guess["label"])
+    expect(accept).to_contain_text(as_shown(guess["probability"]))
+    expect(page.locator("#asked .word").first).to_be_visible()
+    assert current(page) == text
     press(page, "Enter")
-    expected.append((third, label))
-    right += 1
-    assert learned(client) == expected
-    expect(count).to_have_text(f"3 labels given · guess right {right} of 3 times")
-
-    before_version = client.get("/healthz").json()["version"]
-    press(page, "u")
-    expect(page.locator("#asked")).to_have_text(third)
-    assert learned(client) == expected[:2]
-    expect(count).to_have_text(f"2 labels given · guess right {right - 1} of 2 times")
-    assert client.get("/healthz").json()["version"] != before_version
-    assert skipped not in [text for text, _ in learned(client)]
+    assert exported(client) == [(text, guess["label"])]
 
 
-def test_undo_forgets_to_the_last_bit(visit, service, client):
-    before = client.post("/v1/classify", {"text": "call now"}).json()["probabilities"]
+def test_undo_takes_back_the_last_act_and_nothing_else(visit, service, client):
     page = visit(service, "label")
     begin(page)
-    for key in "1212":
-        press(page, key)
-    assert client.post("/v1/classify", {"text": "call now"}).json()["probabilities"] != before
-    for left in (3, 2, 1, 0):
-        page.keyboard.press("u")
-        expect(page.locator("#label-count")).to_contain_text(f"{left} label")
+    before = client.post("/v1/classify", {"text": "call now"}).json()["probabilities"]
+    first, second = press(page, "1"), press(page, "2")
+    skipped = press(page, "s")
+    press(page, "u")
+    assert current(page) == skipped
+    assert exported(client) == [(first, "ham"), (second, "spam")]
+    press(page, "u")
+    assert current(page) == second
+    assert exported(client) == [(first, "ham")]
+    page.keyboard.press("u")
+    expect(page.locator("#label-count")).to_contain_text("0 labels")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     assert client.post("/v1/classify", {"text": "call now"}).json()["probabilities"] == before
 
 
-def test_no_text_is_asked_about_twice_and_all_come_to_an_end(visit, service, client):
-    page = visit(service, "label")
-    texts = TEXTS[:12]
-    begin(page, content="text\n" + "".join(f"{text}\n" for text in texts))
-    seen = []
-    for i in range(12):
-        seen.append(current(page))
-        page.keyboard.press("s" if i % 4 == 3 else str(1 + i % 2))
-        if i < 11:
-            expect(page.locator("#asked")).not_to_have_text(seen[-1], use_inner_text=False)
-    expect(page.get_by_text("All done")).to_be_visible()
-    assert sorted(seen) == sorted(texts)
-    assert len(learned(client)) == 9
-    expect(page.locator("#label-count")).to_contain_text("9 labels given")
-    page.keyboard.press("u")
-    expect(page.locator("#label-count")).to_contain_text("8 labels given")
+def test_a_page_that_is_loaded_again_goes_on_where_it_was(visit, new):
+    page = visit(new)
+    begin(page)
+    label_some(page, 3)
+    text = current(page)
+    page.reload()
+    expect(page.locator("#asked")).to_have_text(text)
+    expect(page.locator("#label-count")).to_have_text("3 labels · 37 left")
+    page.locator(".files summary").click()
+    choose(page, "label", "copy.csv", CONTENT)
+    expect(page.get_by_text("The file was here before")).to_be_visible()
+
+
+def test_a_service_that_is_killed_loses_no_label(visit, serve, tmp_path, client_of):
+    visit.allow("ERR_CONNECTION", "ERR_EMPTY_RESPONSE")
+    options = ("--new", "--classes", "ham,spam,work")
+    service = serve(*options, path=tmp_path / "new.textodds")
+    page = visit(service)
+    begin(page)
+    texts = label_some(page, 4)
+    text = current(page)
+    service.kill()
+    page.keyboard.press("1")
+    expect(page.get_by_text("The service does not answer")).to_be_visible()
+    again = serve(*options, "--port", str(service.port), path=tmp_path / "new.textodds")
+    expect(page.locator("#label-count")).to_contain_text("5 labels")
+    assert exported(client_of(again)) == [*((each, TRUTH[each]) for each in texts), (text, "ham")]
 
 
 def test_a_key_pressed_twice_labels_one_text(visit, service, client):
@@ -144,21 +152,9 @@ def test_a_key_pressed_twice_labels_one_text(visit, service, client):
         """() => { for (let i = 0; i < 2; i++) document.getElementById("labelling").dispatchEvent(
              new KeyboardEvent("keydown", { key: "1", bubbles: true, cancelable: true })); }"""
     )
-    expect(page.locator("#label-count")).to_contain_text("1 label given")
+    expect(page.locator("#label-count")).to_contain_text("1 label ·")
     expect(page.locator("#asked")).not_to_have_text(first, use_inner_text=False)
-    assert learned(client) == [(first, "ham")]
-
-
-def test_after_five_labels_the_most_useful_are_asked_for_anew(visit, service):
-    page = visit(service, "label")
-    asked = []
-    page.on(
-        "request", lambda request: asked.append(request.post_data_json) if "suggest" in request.url else None
-    )
-    begin(page)
-    done = [press(page, "1") for _ in range(5)]
-    assert len(asked) == 2
-    assert sorted(asked[1]["texts"] + done) == sorted(TEXTS)
+    assert exported(client) == [(first, "ham")]
 
 
 def test_keys_do_nothing_in_fields_and_elsewhere(visit, service, client):
@@ -166,74 +162,147 @@ def test_keys_do_nothing_in_fields_and_elsewhere(visit, service, client):
     begin(page)
     page.locator("#labelling").get_by_text("A new class…").click()
     field = page.locator("#labelling").get_by_label("Its name")
-    field.fill("")
     field.press_sequentially("us1")
     expect(field).to_have_value("us1")
-    assert learned(client) == []
     page.get_by_role("link", name="Try it").click()
     text = page.get_by_label("Your text")
     expect(text).to_be_visible()  # keys go to the page that is there
     text.press_sequentially("121s")
     expect(page.locator(".verdict")).to_be_visible()
-    assert learned(client) == []
+    assert exported(client) == []
 
 
-def test_a_new_class_can_be_given(visit, service, client):
-    page = visit(service, "label")
+def test_classes_are_added_before_and_while_labelling(visit, serve, tmp_path, client_of):
+    service = serve("--new", path=tmp_path / "new.textodds")
+    page = visit(service)
+    page.get_by_label("A class", exact=True).fill("news")
+    page.get_by_role("button", name="Add a class").click()
+    expect(page.locator(".pill")).to_have_text(["news"])
     begin(page)
     text = current(page)
     page.locator("#labelling").get_by_text("A new class…").click()
     page.locator("#labelling").get_by_label("Its name").fill("sport")
     page.get_by_role("button", name="Add it and learn").click()
-    expect(page.locator("#label-count")).to_contain_text("1 label given")
-    assert learned(client) == [(text, "sport")]
-    expect(page.get_by_role("group", name="Give a label").get_by_role("button", name="sport")).to_be_visible()
+    expect(page.locator("#label-count")).to_contain_text("1 label ·")
+    assert exported(client_of(service)) == [(text, "sport")]
+    expect(page.get_by_role("group", name="Give a label").get_by_role("button")).to_have_text(
+        ["1news", "2sport"]
+    )
 
 
-def test_labels_can_be_downloaded(visit, service, client):
-    page = visit(service, "label")
+def test_texts_are_found_by_search_and_labelled(visit, new, client_of):
+    page = visit(new)
     begin(page)
-    press(page, "1")
-    press(page, "2")
+    page.get_by_text("Search the texts").click()
+    page.get_by_label("Search", exact=True).fill("prize win")
+    found = page.locator(".found li")
+    expect(found.first).to_contain_text("prize")
+    page.get_by_role("button", name=re.compile("^Label this text")).first.click()
+    expect(page.locator("#asked")).to_contain_text("prize")
+    text = current(page)
+    page.locator("#labelling").focus()
+    page.keyboard.press("2")
+    expect(page.locator("#label-count")).to_contain_text("1 label ·")
+    assert exported(client_of(new)) == [(text, "spam")]
+
+
+def test_nearly_identical_texts_are_labelled_at_once_unless_that_is_turned_off(visit, new, client_of):
+    long = "please send the minutes of the meeting and the budget to the office today"
+    page = visit(new)
+    begin(page, content=f"text\n{long}\n{long} ok\n{long}!\n")
+    expect(page.get_by_label("Label 2 texts that are nearly the same, too")).to_be_checked()
+    page.keyboard.press("3")
+    expect(page.get_by_text("All done")).to_be_visible()
+    assert len(exported(client_of(new))) == 3
+    page.keyboard.press("u")
+    expect(page.locator("#asked")).to_be_visible()
+    page.keyboard.press("a")
+    page.keyboard.press("3")
+    expect(page.locator("#label-count")).to_have_text("1 label · 2 left")
+
+
+def test_history_has_edit_and_goes_back_and_labels_are_downloaded(visit, new, client_of):
+    page = visit(new)
+    begin(page)
+    texts = label_some(page, 5)
+    page.get_by_text("History", exact=True).click()
+    page.locator(".acts select").first.select_option("ham")
+    expect(page.locator(".acts li")).to_have_count(7)  # five labels, the edit, the beginning
+    assert dict(exported(client_of(new)))[texts[4]] == "ham"
+    page.get_by_role("button", name="Go back to the labels after act 2").click()
+    expect(page.locator("#label-count")).to_contain_text("2 labels ·")
+    assert exported(client_of(new)) == [(text, TRUTH[text]) for text in texts[:2]]
     with page.expect_download() as given:
-        page.get_by_role("button", name="Download labels").click()
+        page.get_by_role("button", name="Download labels (CSV)").click()
     content = Path(given.value.path()).read_text(encoding="utf-8")
     rows = [(row["text"], row["label"]) for row in csv.DictReader(io.StringIO(content, newline=""))]
-    assert rows == learned(client)
+    assert rows == exported(client_of(new))
 
 
-def test_of_a_large_file_a_random_part_takes_part(visit, serve):
-    page = visit(serve("--max-batch", "10"), "label")
+def test_precision_is_checked_with_yes_and_no(visit, new, client_of):
+    page = visit(new)
     begin(page)
-    expect(page.locator("#labelling")).to_contain_text("A random 10 of the 24 texts of new.csv take part.")
+    label_some(page, 12)
+    page.get_by_role("button", name="Check the precision of spam").click()
+    expect(page.get_by_text("Are these texts spam")).to_be_visible()
+    page.locator("#labelling").focus()
+    right = answered = 0
+    while page.locator("#asked").count():
+        text = current(page)
+        right, answered = right + (TRUTH[text] == "spam"), answered + 1
+        page.keyboard.press("Enter" if TRUTH[text] == "spam" else KEYS[TRUTH[text]])
+        expect(page.get_by_text(text, exact=True).and_(page.locator("#asked"))).to_have_count(0)
+    expect(page.locator(".told")).to_contain_text(f"Precision {right} of {answered}")
 
 
-def test_a_model_that_cannot_learn_gives_labels_to_take_away(visit, serve, tmp_path):
-    page = visit(
-        serve(path=train(tmp_path / "s.textodds", mail(60), documents=False, learner="softmax")), "label"
-    )
+def test_two_people_at_once_and_where_they_disagree(visit, new, client_of):
+    pages = {}
+    for name in ("Ann", "Bob"):
+        pages[name] = visit(new)
+        pages[name].get_by_label("Your name").fill(name)
+        pages[name].get_by_label("Your name").press("Enter")
+        if name == "Ann":
+            begin(pages[name])
+        expect(pages[name].locator("#asked")).to_be_visible()
+    ann, bob = pages.values()
+    assert current(ann) != current(bob)
+    ann.locator("#labelling").focus()
+    (text,) = label_some(ann, 1)
+    bob.locator("#labelling").focus()
+    label_some(bob, 1)
+    people = bob.get_by_role("region", name="Who labels")
+    expect(people).to_contain_text("Ann")
+    expect(people).to_contain_text("Bob")
+    bob.get_by_label("Next text").select_option("second")
+    expect(bob.locator("#asked")).to_have_text(text)
+    bob.locator("#labelling").focus()
+    bob.keyboard.press("1" if TRUTH[text] != "ham" else "2")
+    bob.get_by_text("Contradicting labels: 1").click()
+    expect(bob.locator(".beside figcaption")).to_have_count(2)
+    bob.locator(".label-record").get_by_role("button", name=TRUTH[text], exact=True).click()
+    expect(bob.get_by_text("Contradicting labels")).to_have_count(0)
+    assert (text, TRUTH[text]) in exported(client_of(new))
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}])
+def test_on_a_phone_the_text_the_keys_and_the_progress_fit(visit, new, options):
+    page = visit(new, viewport={"width": 360, "height": 740}, **options)
     begin(page)
-    expect(page.locator("#labelling")).to_contain_text("The model does not learn from them")
-    press(page, "1")
-    expect(page.locator("#label-count")).to_contain_text("1 label given")
+    label_some(page, 2)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    for place in ("#asked", "#label-count", ".keys"):
+        expect(page.locator(place)).to_be_in_viewport()
+
+
+def test_a_model_that_cannot_learn_says_so_and_what_to_do(visit, serve, tmp_path):
+    path = train(tmp_path / "s.textodds", mail(60), documents=False, learner="softmax")
+    page = visit(serve(path=path), "label")
+    expect(page.locator("#view-label")).to_contain_text("This model cannot learn")
+    expect(page.locator("#view-label")).to_contain_text("textodds serve new.textodds --new")
 
 
 def test_a_file_without_texts_is_told(visit, service):
+    visit.allow("422")
     page = visit(service, "label")
     choose(page, "label", "a.csv", 'text,b\n"",1\n" ",2\n')
-    page.get_by_role("button", name="Start labelling").click()
-    expect(page.get_by_role("alert")).to_contain_text("There is no text")
-
-
-def test_a_service_that_is_gone_loses_no_label(visit, serve, model, client_of):
-    visit.allow("ERR_CONNECTION", "ERR_EMPTY_RESPONSE")
-    service = serve()
-    page = visit(service, "label")
-    begin(page)
-    text = current(page)
-    service.kill()
-    page.keyboard.press("1")
-    expect(page.get_by_text("The service does not answer")).to_be_visible()
-    again = serve("--port", str(service.port))
-    expect(page.locator("#label-count")).to_contain_text("1 label given")
-    assert learned(client_of(again)) == [(text, "ham")]
+    expect(page.get_by_role("alert")).to_contain_text("the uploaded file has no texts")

@@ -68,7 +68,8 @@ def test_labels_that_are_given_stand_first_and_the_others_are_faded(visit, servi
         expect(why(page, label)).to_contain_text(f", {spoken}, threshold")
     expect(page.locator("#answer-live")).to_contain_text("billing")
     expect(page.locator("#costs")).to_be_hidden()
-    expect(page.get_by_role("navigation").get_by_text("Label", exact=True)).to_be_hidden()
+    page.get_by_role("navigation").get_by_text("Label", exact=True).click()
+    expect(page.locator("#view-label")).to_contain_text("This model gives several labels a text")
 
 
 def test_every_chip_shows_its_own_why(visit, service, client):

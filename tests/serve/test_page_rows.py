@@ -78,7 +78,8 @@ def test_the_model_and_files_of_a_table_are_shown(visit, serve, made):
     page = visit(serve(path=made), "model")
     visit.allow("status of 422")
     expect(page.get_by_role("region", name="Its columns")).to_contain_text("clerk, cook, nurse, smith")
-    expect(page.get_by_role("link", name="Label", exact=True)).to_be_hidden()
+    page.get_by_role("link", name="Label", exact=True).click()
+    expect(page.locator("#view-label")).to_contain_text("This model reads rows of a table.")
     page.get_by_role("link", name="Files").click()
     rows, labels = people(5)
     lines = [f"{row['age'] or ''},{row['size']},{row['job']},{row['note'] or ''}" for row in rows]

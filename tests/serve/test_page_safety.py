@@ -143,7 +143,6 @@ def test_labels_of_a_file_are_shown_and_not_run(visit, service):
 def test_labelling_shows_and_does_not_run(visit, service, client_of):
     page = visit(service, "label")
     choose(page, "label", NAME.replace(".csv", ".txt"), "\n".join(EVIL))
-    page.get_by_role("button", name="Start labelling").click()
     expect(page.locator("#asked")).to_be_visible()
     seen = set()
     for _ in EVIL:

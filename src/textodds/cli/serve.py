@@ -29,6 +29,8 @@ READ_ONLY = "Do not learn: no journal, no file is written."
 LOSS = "Start even if corrections of the snapshot are missing from the journal."
 TOKENS = "File of lines NAME SCOPE TOKEN [LAST DAY]; reloaded when it changes."
 AUDIT = "Append a JSON line for each correction (time, token, content); reopened on SIGHUP."
+NEW = "Start a model that has learned nothing, to label texts on the page; it is saved as MODEL."
+CLASSES = "Classes of a new model, such as spam,ham; more can be added on the page."
 TITLE = "Title of the page.  [default: name of the model file]"
 EXAMPLES = "File of texts or rows to try on the page; the first five are shown."
 TIMEOUT = "Time limit of a request; an evaluation of a file may take twelve times as long."
@@ -45,6 +47,8 @@ class Serving(TypedDict):
     audit: str | None
     snapshot_every: int
     read_only: bool
+    new: bool
+    classes: str | None
     accept_loss: bool
     page_title: str | None
     data_link: str | None
@@ -61,6 +65,7 @@ class Serving(TypedDict):
     "serve",
     examples=[
         "textodds serve mail.textodds",
+        "textodds serve mail.textodds --new --classes spam,ham",
         "textodds serve mail.textodds --port 9000 --journal /var/lib/mail.journal",
         "curl 127.0.0.1:8790/v1/model",
     ],
@@ -76,6 +81,8 @@ class Serving(TypedDict):
 @option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Port to listen on.")
 @option("Where", "--origin", "origins", multiple=True, metavar="URL", help=ORIGIN)
 @option("Where", "--tokens", metavar="FILE", reads=themselves, help=TOKENS)
+@option("Learning", "--new", is_flag=True, help=NEW)
+@option("Learning", "--classes", metavar="NAMES", help=CLASSES)
 @option("Learning", "--journal", metavar="FILE", writes="journal", help=JOURNAL)
 @option("Learning", "--snapshot-every", type=COUNT, default=10_000, metavar="N", help=SNAPSHOT)
 @option("Learning", "--audit", metavar="FILE", writes="audit log", help=AUDIT)
@@ -100,6 +107,9 @@ def serve(model: str, as_json_: bool, quiet: bool, **options: Unpack[Serving]) -
     disk, in the journal, and counts in the next answer. SIGHUP loads a new model file; SIGTERM or Ctrl-C
     stops the service.
 
+    With `--new` there need be no model yet: label texts on the page, and the model is made of the labels.
+    It is saved as MODEL at exit, and `textodds serve MODEL --new` goes on with it.
+
     On an address that other machines can reach, also behind a proxy, set TEXTODDS_READ_TOKEN and
     TEXTODDS_WRITE_TOKEN, or give `--tokens`; requests must then carry a token. The scopes
     of a token are `read`, `write` (also learn and forget) and `admin` (also snapshot, backup and reload).
@@ -122,7 +132,8 @@ def serve(model: str, as_json_: bool, quiet: bool, **options: Unpack[Serving]) -
             return
         entries = service.journal.last
         more = f" and {counted(entries, 'correction')} of {settings.journal.name}" if entries else ""
-        say(f"serving {model}{more} at {strong(address)}", quiet=quiet)
+        what = f"{model}, which is new," if settings.new and not entries else model
+        say(f"serving {what}{more} at {strong(address)}", quiet=quiet)
         if settings.read_only and settings.journal.exists():
             say(f"the corrections in {settings.journal.name} are not applied", quiet=quiet)
         if (why := service.live.base.cannot_learn) is not None:
@@ -138,7 +149,11 @@ def _settings(model: str, options: Serving) -> Settings:
     from textodds.serve.settings import Settings
 
     journal, tokens, audit = options["journal"], options["tokens"], options["audit"]
-    for name, given in (("journal", journal), ("audit", audit)):
+    names = options["classes"]
+    if names is not None and not options["new"]:
+        raise InputError("`--classes` are those of a new model", hint="give `--new` too, or leave them out")
+    classes = tuple(dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip()))
+    for name, given in (("journal", journal), ("audit", audit), ("new", options["new"] or None)):
         if options["read_only"] and given is not None:
             raise InputError(f"`--read-only` cannot be combined with `--{name}`", hint="give one of them")
     return Settings(
@@ -153,6 +168,8 @@ def _settings(model: str, options: Serving) -> Settings:
         audit=None if audit is None else Path(audit),
         snapshot_every=options["snapshot_every"],
         read_only=options["read_only"],
+        new=options["new"],
+        classes=classes,
         accept_loss=options["accept_loss"],
         title=options["page_title"],
         data_link=options["data_link"],

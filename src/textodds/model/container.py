@@ -1,7 +1,7 @@
 """The model file: safetensors, memory-mapped, checked before use, written whole or not at all.
 
 Layout, format 3; format 1 had no weighting, format 2 no quadratic models and no tables. The free-text
-header holds one entry ``textodds``, a JSON object: format version, form (linear, quadratic or table),
+header holds one entry ``textodds``, a JSON object: format version, form (linear, quadratic, factored, table),
 classes, recipe (text settings, selection, unknown words, learner, weighting) and what is known of the data.
 The tensors are the arrays of `Vocabulary`, `LinearModel` and `Tally` under the names below. Nothing
 in the file is code, and opening it reads the header and maps the rest.
@@ -31,6 +31,7 @@ from textodds.data.written_file import HOLDS, replacing
 from textodds.errors import ModelFileError, nearest_files
 
 FORMAT = 3
+COMPACT_FORMAT = 4  # of files that are compact: an earlier version says that it is too old for them
 DTYPES = {
     "F64": "<f8",
     "F32": "<f4",
@@ -142,6 +143,13 @@ class Tensors(Mapping[str, AnyArray]):
         if self.has_checksums and self._listed.keys() != found.keys():
             raise ModelFileError("its tensors are not those that its header lists")
 
+    @classmethod
+    def plain(cls, found: Arrays, *, like: Tensors) -> Tensors:
+        """Tensors that were made of others, which were compared already."""
+        tensors = cls(like._path, found, None)
+        tensors.has_checksums = like.has_checksums
+        return tensors
+
     def __getitem__(self, name: str) -> AnyArray:
         array = self._found[name]
         if name in self._listed:
@@ -191,7 +199,12 @@ def parsed(path: Path, file: bytes | mmap.mmap) -> tuple[Header, Tensors]:
     metadata, places = _kernels.layout(data)
     header = _header(metadata)
     arrays = {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
-    return header, Tensors(path, arrays, header.get("tensors"))
+    tensors = Tensors(path, arrays, header.get("tensors"))
+    if "compact" not in header:
+        return header, tensors
+    from textodds.model.compact import unpacked
+
+    return header, Tensors.plain(unpacked(header, tensors), like=tensors)
 
 
 def part_of(arrays: Mapping[str, AnyArray], prefix: str) -> Arrays:
@@ -219,9 +232,9 @@ def _header(metadata: dict[str, str]) -> Header:
         raise ModelFileError("its header is not a textodds header")
     if ("tensors" in header or "xxh64" in header) and not _is_whole(text):  # earlier versions wrote neither
         raise ModelFileError("its header is not as it was written")
-    if header["format"] > FORMAT:
+    if header["format"] > COMPACT_FORMAT:
         raise ModelFileError(
-            f"it has format {header['format']}, this version reads up to {FORMAT}: upgrade textodds"
+            f"it has format {header['format']}, this version reads up to {COMPACT_FORMAT}: upgrade textodds"
         )
     return header
 

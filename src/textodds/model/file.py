@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from textodds.data.labels import LabelType
 from textodds.errors import InputError, ModelFileError, Shrunk, Unsupported
-from textodds.learn.forms.linear import LinearModel, Weights, check_prior
+from textodds.learn.forms.linear import check_prior
 from textodds.learn.recipe import Recipe, is_of_documents
 from textodds.model.container import (
     FORMAT,
@@ -33,15 +33,15 @@ from textodds.model.container import (
     write,
 )
 from textodds.model.several_labels import is_multilabel
+from textodds.model.stored_form import contents_of, form_of, parts, tensor
 from textodds.model.text_model import TextModel
 from textodds.model.text_updates import TextUpdates
 from textodds.stats.tally import Tally, narrow
 from textodds.text import Vocabulary
-from textodds.text.plain import LARGEST, checked_info
+from textodds.text.plain import checked_info
 
 if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
-    from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.model.multilabel_model import MultiLabelModel
     from textodds.model.table_model import TableModel, TableRecipe
     from textodds.model.table_tally import TableTally
@@ -159,7 +159,6 @@ def _beside(
 def _text_contents(model: TextUpdates, tally: Tally | None) -> tuple[dict[str, Any], Arrays]:
     form, vocabulary = model.form, model.vocabulary
     header: dict[str, Any] = {
-        "form": "linear" if isinstance(form, LinearModel) else "quadratic",
         "classes": form.classes,
         "is_posterior": form.is_posterior,
         "recipe": model.recipe.as_dict(),
@@ -167,24 +166,10 @@ def _text_contents(model: TextUpdates, tally: Tally | None) -> tuple[dict[str, A
         "tally": None,
         "calibration": None if model.calibration is None else model.calibration.as_dict(),
     }
-    arrays = _parts("vocabulary.", vocabulary, ("keys", "arena", "directory"))
-    if isinstance(form, LinearModel):
-        header["presence"] = form.presence
-        arrays |= _parts("linear.", form, ("log_prior", "intercept"))
-        arrays |= _parts("linear.", form.weights, ("default", "slope", "base"))
-        if form.weights.dense is not None:
-            arrays["linear.dense"] = form.weights.dense.reshape(-1)
-        else:
-            arrays |= _parts("linear.", form.weights, ("starts", "class_of", "exceptions"))
-    else:
-        from textodds.learn.forms.quadratic import LowRank, SparseDiagonal
-
-        assert isinstance(form.gaussians, (LowRank, SparseDiagonal))  # those that texts have
-        header["temperature"] = form.temperature
-        if isinstance(form.gaussians, SparseDiagonal):
-            header["covariance"] = "diagonal"  # of others, as in files of before, nothing is said
-        gaussians = {f"quadratic.{name}": array for name, array in form.gaussians.arrays().items()}
-        arrays |= _parts("quadratic.", form, ("log_prior", "intercept")) | gaussians
+    arrays = parts("vocabulary.", vocabulary, ("keys", "arena", "directory"))
+    about, form_arrays = contents_of(form)
+    header |= about
+    arrays |= form_arrays
     if model.scale is not None:
         arrays["vocabulary.scale"] = model.scale
     if is_multilabel(model):
@@ -200,7 +185,7 @@ def _text_contents(model: TextUpdates, tally: Tally | None) -> tuple[dict[str, A
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
         arrays |= {f"tally.{part}": narrow(getattr(tally, part)) for part in TALLY}
         if not np.array_equal(tally.vocabulary.keys, vocabulary.keys):
-            arrays |= _parts("tally.", tally.vocabulary, ("keys", "arena"))
+            arrays |= parts("tally.", tally.vocabulary, ("keys", "arena"))
     return header, arrays
 
 
@@ -219,11 +204,6 @@ def _table_contents(model: TableModel) -> tuple[dict[str, Any], Arrays]:
         own: Any = model.product.parts[0]
         arrays |= {"linear.weights": own.weights.reshape(-1), "linear.intercept": own.intercept}
     return header, arrays
-
-
-def _parts(prefix: str, owner: object, names: tuple[str, ...]) -> Arrays:
-    """Some arrays of an object, by the names that they have in a file."""
-    return {prefix + name: np.asarray(getattr(owner, name)) for name in names}
 
 
 def tally_arrays(tally: Tally) -> Arrays:
@@ -264,14 +244,12 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: in
 
 def _of_texts(kind: type[M], path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> M:
     """A model of texts, of one label or of several, without its calibration."""
-    get = partial(_tensor, arrays)
+    get = partial(tensor, arrays)
     classes = names_of(header["classes"])
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
     shape = header.get("form", "linear")
-    if shape not in ("linear", "quadratic", "labels"):
-        raise ModelFileError("its form is neither linear nor quadratic")
-    form = (_quadratic if shape == "quadratic" else _linear)(header, arrays, classes, len(vocabulary))
+    form = form_of("linear" if shape == "labels" else shape, header, arrays, classes, len(vocabulary))
     recipe, counts = Recipe.of_dict(header["recipe"]), header["tally"]
     info = checked_info(header["info"])
     fingerprint = info.get("fingerprint")
@@ -298,7 +276,7 @@ def _label_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: i
     K = len(model.class_names)
     model.goal = Goal.of(str(header["goal"]))
     model.odds = LabelOdds.of_arrays(part_of(arrays, "odds."), K)
-    thresholds = _tensor(arrays, "labels.thresholds", "f8", K)
+    thresholds = tensor(arrays, "labels.thresholds", "f8", K)
     if not ((thresholds >= 0) & (thresholds <= NEVER)).all():
         raise ModelFileError("a threshold is not a probability")
     model.thresholds = thresholds
@@ -355,8 +333,8 @@ def _linear_table(
     from textodds.model.table_features import TableFeatures
 
     K, features = len(tally.classes), TableFeatures.of(recipe.blocks, tally)
-    weights = _tensor(arrays, "linear.weights", "f8", features.n_features * K).reshape(-1, K)
-    own = TableWeights(tally.classes, features, weights, _tensor(arrays, "linear.intercept", "f8", K))
+    weights = tensor(arrays, "linear.weights", "f8", features.n_features * K).reshape(-1, K)
+    own = TableWeights(tally.classes, features, weights, tensor(arrays, "linear.intercept", "f8", K))
     return LinearTableModel(recipe, tally, info, weights=own)
 
 
@@ -399,68 +377,6 @@ def _add_parts(model: AnyModel, header: dict[str, Any], arrays: Tensors) -> None
         from textodds.stats.document_ids import DocumentIds
 
         model.document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
-
-
-def _tensor(arrays: Tensors, name: str, kind: str, length: int | None = None) -> NDArray[Any]:
-    """An array of a file, if it has the type and the length that it must."""
-    if name not in arrays:
-        raise ModelFileError(f"the tensor `{name}` is missing")
-    array = arrays[name]
-    if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
-        raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
-    if array.dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            is_sound = np.dot(array, array) < LARGEST**2  # of NaN it is not, and it is the quickest to ask
-        if not is_sound:
-            raise ModelFileError(
-                f"the tensor `{name}` holds a value that is not a finite number, or too large"
-            )
-    return array
-
-
-def _linear(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V: int) -> LinearModel:
-    get, K, dense = partial(_tensor, arrays), len(classes), "linear.dense" in arrays
-    weights = Weights(
-        get("linear.default", "f8", K),
-        get("linear.slope", "f8"),
-        get("linear.base", "f8"),
-        dense=get("linear.dense", "f8", V * K).reshape(V, K) if dense else None,
-        starts=None if dense else get("linear.starts", "u8", V + 1),
-        class_of=None if dense else get("linear.class_of", "u4"),
-        exceptions=None if dense else get("linear.exceptions", "f8"),
-    )
-    return LinearModel(
-        classes,
-        get("linear.log_prior", "f8", K),
-        get("linear.intercept", "f8", K),
-        weights,
-        presence=_flag(header, "presence"),
-        is_posterior=_flag(header, "is_posterior"),
-    )
-
-
-def _quadratic(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V: int) -> QuadraticModel:
-    from textodds.learn.forms.quadratic import LowRank, QuadraticModel, SparseDiagonal
-
-    K, temperature = len(classes), header["temperature"]
-    prior, intercept = (_tensor(arrays, f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
-    if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
-        raise ModelFileError("its temperature is not a number above zero")
-    if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
-        raise ModelFileError("its prior or intercept is not a number")
-    covariance = header.get("covariance", "full")
-    if covariance not in ("full", "diagonal"):
-        raise ModelFileError("its covariance is neither full nor diagonal")
-    kind = SparseDiagonal if covariance == "diagonal" else LowRank
-    gaussians = kind.of_arrays(part_of(arrays, "quadratic."), K, V)
-    return QuadraticModel(classes, prior, gaussians, temperature, intercept)
-
-
-def _flag(header: Mapping[str, object], name: str) -> bool:
-    value = header[name]
-    if not isinstance(value, bool):
-        raise ModelFileError(f"header field `{name}` must be true or false, got `{str(value)[:60]}`")
-    return value
 
 
 def _tally(

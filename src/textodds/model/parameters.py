@@ -81,7 +81,7 @@ def _of_texts(model: TextModel, K: int) -> ParameterCount:
         return ParameterCount(K * V + K - 1, f"K V + (K − 1), {values}")
     if isinstance(model.form, LinearModel):
         return ParameterCount(K * (V - 1) + K - 1, f"K (V − 1) + (K − 1), {values}")
-    gaussians: Any = model.form.gaussians
+    gaussians: Any = model.form.gaussians  # type: ignore[union-attr]  # other forms are penalised
     if not hasattr(gaussians, "basis"):
         return ParameterCount(2 * K * V + K - 1, f"2 K V + (K − 1), {values}")
     ranks = [len(own) for own in gaussians.variance]

@@ -13,6 +13,7 @@ from textodds import _kernels
 from textodds.data import Texts
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
+from textodds.learn.forms.factored import FactoredModel
 from textodds.learn.forms.linear import LinearModel, Weights
 from textodds.learn.recipe import Recipe
 from textodds.stats.compressed_rows import CompressedRows
@@ -64,7 +65,7 @@ class TextScorer:
     def kernel(self) -> _kernels.Linear:
         """The kernel with all arrays of the model in their order; made when it is needed after changes."""
         recipe, vocabulary, form = self._recipe, self._vocabulary, self.form
-        linear = form if isinstance(form, LinearModel) else no_weights(len(vocabulary))
+        linear = _linear(form, len(vocabulary))
         weights = linear.weights
         sparse = (weights.starts, weights.class_of, weights.exceptions)
         unknown = None if recipe.unknown == "ignore" else int(vocabulary.find([UNKNOWN])[0])
@@ -100,14 +101,18 @@ class TextScorer:
     def score(self, texts: Texts, threads: int) -> tuple[Floats, NDArray[np.uint32]]:
         """Joint log-probabilities (N, K), and known and all terms of each text (N, 2)."""
         scores, evidence = self._answering.score(texts, threads)
-        if not isinstance(self.form, LinearModel):
+        if isinstance(self.form, FactoredModel):
+            scores = self.form.of_inner(scores)
+        elif not isinstance(self.form, LinearModel):
             scores = self.form.scores(self.rows(texts))
         return scores, evidence
 
     def one(self, text: str) -> tuple[list[float], int]:
         """Joint log-probabilities (K,) of one text, and how many of its terms are known."""
         row, known = self._answering.one(text)
-        if not isinstance(self.form, LinearModel):
+        if isinstance(self.form, FactoredModel):
+            row = self.form.of_inner(np.array([row]))[0].tolist()
+        elif not isinstance(self.form, LinearModel):
             row = self.form.scores(self.rows([text]))[0].tolist()
         return row, known
 
@@ -119,6 +124,13 @@ class TextScorer:
     def counts(self, texts: Texts) -> _kernels.RawRows:
         """How often each word of the vocabulary is in each text, as the kernels take it."""
         return self.kernel.rows(texts, False)[:3]
+
+
+def _linear(form: Form, V: int) -> LinearModel:
+    """The linear form that a kernel computes of texts, from which scores are made."""
+    if isinstance(form, LinearModel):
+        return form
+    return form.linear if isinstance(form, FactoredModel) else no_weights(V)
 
 
 def no_weights(V: int) -> LinearModel:

@@ -27,6 +27,7 @@ from textodds.stats.tally import Tally
 if TYPE_CHECKING:
     from textodds.judge.word_odds import SeparatingWord
     from textodds.learn.forms.equivalence import Hyperplane
+    from textodds.learn.forms.factored import FactoredModel
     from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.learn.softmax.odds_ratios import OddsRatio
     from textodds.model.explain import Explanation
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from textodds.model.words import ClassWords
 
 Floats = NDArray[np.float64]
-Form: TypeAlias = "LinearModel | QuadraticModel"
+Form: TypeAlias = "LinearModel | QuadraticModel | FactoredModel"
 
 
 class TextModel(TextUpdates):
@@ -55,7 +56,7 @@ class TextModel(TextUpdates):
         Every choice that was made.
     vocabulary : Vocabulary
         The words the model uses.
-    form : LinearModel or QuadraticModel
+    form : LinearModel, QuadraticModel or FactoredModel
         The fitted form; `linear`, if it is linear.
     scale : array (V,) or None
         What an occurrence of each word is worth (idf), where the recipe has a weighting.
@@ -86,6 +87,11 @@ class TextModel(TextUpdates):
     def linear(self) -> LinearModel:
         """The fitted form of a model that scores a text word by word."""
         if not isinstance(self.form, LinearModel):
+            if self.recipe.learner.entry.name == "softmax":
+                raise Unsupported(
+                    "the scores of this model are not linear in its words, which have no weights",
+                    hint="`explain` says what the words of one text add",
+                )
             raise Unsupported(
                 f"{self.recipe.learner.entry.title} has no weights of single words",
                 hint="for words with weights of their own train with the learner lda",

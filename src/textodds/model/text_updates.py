@@ -24,12 +24,13 @@ from textodds.stats.sample import Example
 from textodds.stats.tally import Tally, checked_threads
 
 if TYPE_CHECKING:
+    from textodds.learn.forms.factored import FactoredModel
     from textodds.learn.forms.linear import LinearModel
     from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.model.text_model import TextModel
     from textodds.text import Vocabulary
 
-    Form: TypeAlias = LinearModel | QuadraticModel
+    Form: TypeAlias = LinearModel | QuadraticModel | FactoredModel
 
 
 class TextReading(DensityModel[Tally, Corpus, Example]):

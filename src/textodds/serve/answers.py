@@ -389,7 +389,8 @@ def model_card(
     if isinstance(model, MultiLabelModel):
         prior, number = sigmoid(model.prior_logits).tolist(), model.n_texts or None
     else:
-        prior = np.exp(log_softmax(_log_prior(model)[None, :]))[0].tolist()
+        known = _log_prior(model)  # (K,), of a new model (0,)
+        prior = np.exp(log_softmax(known[None, :]))[0].tolist() if len(known) else []
         number = sum(documents.values()) if documents else None
     classes = [
         messages.ClassSize(label, documents.get(label), share)

@@ -21,6 +21,7 @@ from textodds.serve.label_messages import (
     LearnLabelsRequest,
     LearnRowLabelsRequest,
 )
+from textodds.serve.labelling.acts import ActRequest
 from textodds.serve.live_model import Live
 from textodds.serve.messages import (
     Changed,
@@ -35,7 +36,7 @@ from textodds.serve.rows import checked, written
 
 OfLabels = LearnLabelsRequest | LearnRowLabelsRequest | ForgetLabelsRequest | ForgetRowLabelsRequest
 OfRows = LearnRowsRequest | ForgetRowsRequest | LearnRowLabelsRequest | ForgetRowLabelsRequest
-Changes: TypeAlias = LearnRequest | ForgetRequest | OfLabels | OfRows
+Changes: TypeAlias = LearnRequest | ForgetRequest | ActRequest | OfLabels | OfRows
 Learned = Document | RowDocument | LabelsDocument | LabelsRowDocument
 AnyForgotten = Forgotten | ForgottenRow | ForgottenLabels | ForgottenRowLabels
 
@@ -64,7 +65,8 @@ class Group:
         outcomes: list[Changed] = []
         changes: list[Change] = []
         if isinstance(request, LearnDocuments):
-            self._must_be_labels(_labels(request.documents), new=request.new_labels)
+            learned = [document for document in request.documents if isinstance(document, Learned)]
+            self._must_be_labels(_labels(learned), new=request.new_labels)
         for document in request.documents:
             if isinstance(document, Learned):
                 name = document.id or uuid.uuid4().hex

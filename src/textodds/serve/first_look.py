@@ -15,6 +15,7 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
+from textodds.serve.blank import is_blank
 from textodds.serve.fold import Base
 from textodds.serve.look_messages import ShownExample
 from textodds.serve.rows import Model, reads_rows
@@ -40,7 +41,7 @@ class Examples:
         """Examples for a model; where others may read, texts of training are not theirs to see."""
         if self._given is not None:
             return self._given
-        if not self._is_open:
+        if not self._is_open or is_blank(base.model):
             return []
         if self._chosen[0] != base.digest:
             self._chosen = base.digest, chosen_examples(base.model)

@@ -25,6 +25,7 @@ from textodds.model.quick_labels import quick_form_of_labels, take_odds
 from textodds.model.table_model import TableModel
 from textodds.model.table_tally import TableTally
 from textodds.model.text_model import TextModel
+from textodds.serve.blank import blank_digest, blank_model, is_blank
 from textodds.serve.journal import JournalEntry, Kind
 from textodds.serve.rows import Model, batches_of, reads_rows
 from textodds.stats.document_ids import DocumentIds
@@ -81,6 +82,12 @@ class Base(NamedTuple):
     def label_of(self, name: str) -> str | None:
         """The label under which a document was learned in training; None if it was not."""
         return None if self.model.document_ids is None else self.model.document_ids.label_of(name)
+
+
+def new_model() -> Base:
+    """A model that has learned nothing, and of which there is no file."""
+    model = blank_model()
+    return Base(model, blank_digest(model.recipe))
 
 
 def open_model(path: Path) -> Base:
@@ -167,6 +174,8 @@ def solution(model: Model, standing: Standing, base: Base, seq: int) -> ServedMo
     Documents to which no weights can be fitted leave those that there are, and the model unsolved.
     """
     before, basis = model.basis, standing.basis
+    if not basis.classes and isinstance(model, TextModel):  # of a new model, all that it has learned
+        return ServedModel(blank_model(model.recipe), base.digest, seq)
     changed = copy.copy(model)  # its parts are replaced, never changed: who reads the old one goes on
     if basis.tally is before.tally and basis.corpus is before.corpus:
         measured = ("quality", "fingerprint") if seq else ()  # as after changes that have undone each other
@@ -189,7 +198,7 @@ def solution(model: Model, standing: Standing, base: Base, seq: int) -> ServedMo
 
 def form_of(model: Model) -> QuickForm | None:
     """The form of a model of texts, ready to be changed; that of a table is made of its counts."""
-    if isinstance(model, TableModel):
+    if isinstance(model, TableModel) or is_blank(model):
         return None
     return quick_form_of_labels(model) if isinstance(model, MultiLabelModel) else quick_form(model)
 
@@ -207,6 +216,11 @@ def fold_in(
     if not gone and not fresh:
         return Folded(ServedModel(model, digest, window[-1].seq, is_solved), form)
     found = cache(standing)
+    known = model.info.get("documents")
+    before = float(known) if isinstance(known, int | float) else model.basis.n_documents
+    if isinstance(model, TextModel) and (is_blank(model) or before + len(fresh) <= len(gone)):
+        after = solution(model, found(), Base(last, digest), window[-1].seq)  # from nothing, or to it
+        return Folded(after._replace(is_solved=False), None)
     changed = copy.copy(model)
     changed.document_ids = document_ids
     changed._corpus = (lambda: corpus_of(found())) if model.has_documents else None
@@ -217,8 +231,6 @@ def fold_in(
         assert form is not None
         changed._tally = (lambda: tally_of(found())) if model.has_counts else None
         form = _install_quickly(changed, form, gone, fresh)
-    known = model.info.get("documents")
-    before = float(known) if isinstance(known, int | float) else model.basis.n_documents
     changed = like(changed, last, before + len(fresh) - len(gone))
     return Folded(ServedModel(changed, digest, window[-1].seq, not model.has_documents), form)
 

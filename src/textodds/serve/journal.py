@@ -227,6 +227,14 @@ class JournalFile:
         with self._lock:
             return self._db.execute(query, values).fetchall()
 
+    def query(self, query: str, *values: int | str) -> list[Any]:
+        """The rows of a query."""
+        return self._select(query, *values)
+
+    def add_beside(self, statement: str, rows: Iterable[Sequence[object]] = ((),)) -> None:
+        """Add rows to another table within the transaction under way: for ``before`` of `Journal.append`."""
+        self._db.executemany(statement, rows)
+
     def rest_on(self, base: str, since: int) -> None:
         """From entry ``since`` on changes are those of another model file."""
         seal = _about_seal(self.key, base, since, self._noted, kind=self.kind)
@@ -292,7 +300,7 @@ class Journal(JournalFile):
 
         ``before`` is called with the entries just before they are kept: if it fails, they are not.
         """
-        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        at = now()
         numbers = itertools.count(self.last + 1)
         entries = [JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)]
         return self._add(entries, before)
@@ -420,6 +428,11 @@ class Journal(JournalFile):
             if erased:  # nor shall the log keep them
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased
+
+
+def now() -> str:
+    """The time, in UTC, as entries have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def sealed(entries: Iterable[JournalEntry], chain: bytes) -> Iterator[Sealed]:

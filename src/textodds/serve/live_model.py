@@ -19,6 +19,7 @@ from textodds.data.label_sets import labels_in
 from textodds.errors import InputError, TextoddsError, Unsupported
 from textodds.model.table_model import TableModel
 from textodds.serve import snapshot as snapshots
+from textodds.serve.blank import NothingLearned, is_blank
 from textodds.serve.fold import (
     AnyBasis,
     Base,
@@ -285,6 +286,8 @@ class Live:
         if self.base.fixed is not None:
             raise Unsupported(self.base.fixed, hint="there are no corrections to save")
         solved = self.solve()
+        if is_blank(solved.model):
+            raise NothingLearned
         if not solved.is_solved:
             raise InputError(
                 "the model cannot be fitted to its documents as they are now, and is not saved",
@@ -309,6 +312,8 @@ class Live:
 
     def _reload(self) -> bool:
         path = self._settings.model
+        if self._settings.new:  # its file is what it has saved itself
+            return False
         try:
             base = open_model(path)._replace(fixed=self.base.fixed)
         except TextoddsError as error:  # who asks for it need not know where it is

@@ -177,7 +177,8 @@ def _content(endpoint: Endpoint) -> dict[str, object]:
         return {media: text if media == "text/csv" else binary for media in uploads.SUFFIXES}
     assert isinstance(endpoint.takes, type)
     schema = {"$ref": f"#/components/schemas/{endpoint.takes.__name__}"}
-    return {"application/json": {"schema": schema, "example": endpoint.example}}
+    shown = {} if endpoint.example is None else {"example": endpoint.example}
+    return {"application/json": {"schema": schema, **shown}}
 
 
 def _query_parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[str, object]]:

@@ -32,13 +32,14 @@ from textodds.serve.corrections import OfRows
 from textodds.serve.endpoint import Body, Call
 from textodds.serve.endpoints import ENDPOINTS, endpoint
 from textodds.serve.fold import ServedModel
+from textodds.serve.labelling import routes as labelling_routes
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, unavailable
 from textodds.serve.rows import reads_rows
 from textodds.serve.service import BRIEF, Service
 from textodds.serve.shapes import SPAM, TWO
 
-__all__ = ["ENDPOINTS", "look_routes"]  # which has endpoints of its own
+__all__ = ["ENDPOINTS", "labelling_routes", "look_routes"]  # which have endpoints of their own
 
 PAGE_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -207,7 +208,7 @@ async def _change(service: Service, call: Call) -> messages.ChangeAnswer:
 async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswer:
     """What was learned and forgotten here, the latest first."""
     entries = await service.aside(service.journal.recent, call.query.limit)
-    count: dict[str, Any] = {"total": service.journal.last, "version": (await service.serving()).version}
+    count: dict[str, Any] = {"total": service.journal.last, "version": (await service.standing()).version}
     rows, sets = service.journal.kind
     if sets:
         of_sets = [answers.labels_correction(entry, stands=stands, of_rows=rows) for entry, stands in entries]
@@ -222,7 +223,7 @@ async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswe
 @endpoint("GET", "/v1/model")
 async def model(service: Service, call: Call) -> messages.Card:
     """The model's card."""
-    standing, serving = await service.aside(service.journal.standing), await service.serving()
+    standing, serving = await service.aside(service.journal.standing), await service.standing()
     card = await service.aside(
         answers.model_card,
         serving,
@@ -296,7 +297,7 @@ async def backup(service: Service, call: Call) -> Body:
 async def reload(service: Service, call: Call) -> messages.ReloadAnswer:
     """Take the model file as it is now, corrections included."""
     changed = await service.writer.submit(service.live.reload)
-    return messages.ReloadAnswer((await service.serving()).version, changed)
+    return messages.ReloadAnswer((await service.standing()).version, changed)
 
 
 @endpoint("GET", "/healthz", needs="nothing")

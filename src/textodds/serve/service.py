@@ -10,17 +10,22 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
+from textodds.errors import Unsupported
 from textodds.serve import problems
 from textodds.serve.audit import Audit
+from textodds.serve.blank import NothingLearned, is_blank
 from textodds.serve.bodies import Bodies
 from textodds.serve.first_look import Examples
-from textodds.serve.fold import Base, ServedModel, open_model
+from textodds.serve.fold import Base, ServedModel, new_model, open_model
 from textodds.serve.journal import Journal
+from textodds.serve.labelling.desk import Desk
+from textodds.serve.labelling.pool import Pool
 from textodds.serve.live_model import Live
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
 from textodds.serve.rows import length_of, warm_up
 from textodds.serve.settings import Settings
+from textodds.serve.snapshot import must_be_new
 from textodds.serve.solver import Solver
 from textodds.serve.solver_process import SolverProcess
 from textodds.serve.tokens import Tokens
@@ -42,7 +47,9 @@ class Service:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.audit = None if settings.audit is None else Audit(settings.audit)
-        base = open_model(settings.model)
+        base = new_model() if settings.new else open_model(settings.model)
+        if settings.new:
+            must_be_new(settings, base.digest)
         is_new = not settings.journal.exists()
         base = base._replace(fixed=_why_fixed(settings, base))
         self.journal = Journal(settings.journal if base.fixed is None else ":memory:")
@@ -66,10 +73,32 @@ class Service:
         self._long = ThreadPoolExecutor(2, "textodds-long")  # for what may take seconds: others need not wait
         self._sweeping: asyncio.Task[None] | None = None
         self.uploads = Uploads()
+        self._desk: Desk | None = None
         self.examples = Examples(settings, base.model)
         self.bodies = Bodies(BODIES * settings.body)
         self.metrics = Metrics(self)
         self.is_stopping = False
+
+    def desk(self) -> Desk:
+        """Who labels what, as it is on disk now; refuses models whose documents cannot be labelled here."""
+        base = self.live.base
+        if base.reads_rows or base.several_labels:
+            kind = "reads rows" if base.reads_rows else "gives several labels a text"
+            raise Unsupported(
+                f"texts are labelled with one label each, and the model {kind}",
+                hint="correct its answers on the page, or send /v1/learn",
+            )
+        if base.cannot_learn is not None:
+            raise Unsupported(
+                f"the model cannot learn labels: {base.cannot_learn}",
+                hint="label for a new model: `textodds serve NEW.textodds --new`",
+            )
+        if self._desk is None:
+            path = self.settings.journal
+            self._desk = Desk(self.journal, Pool(path.with_name(f"{path.name}.texts")), self.settings.classes)
+        else:
+            self._desk.refresh()
+        return self._desk
 
     async def start(self) -> None:
         """Begin to take corrections, to solve what they change, and to look at the clock."""
@@ -93,6 +122,8 @@ class Service:
         self._beside.close()
         for pool in (self._pool, self._long):
             pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what is left in them
+        if self._desk is not None:
+            self._desk.pool.close()
         self.journal.close()
         if self.audit is not None:
             self.audit.close()
@@ -129,7 +160,14 @@ class Service:
         return task in self._overdue
 
     async def serving(self) -> ServedModel:
-        """The model that holds every correction acknowledged so far."""
+        """The model that holds every correction acknowledged so far; refuses one that has learned nothing."""
+        serving = await self.standing()
+        if is_blank(serving.model):
+            raise NothingLearned
+        return serving
+
+    async def standing(self) -> ServedModel:
+        """The model that holds every correction acknowledged so far, which may be blank."""
         if not self.live.waiting:
             return self.live.serving
         wanted = self.live.acknowledged

@@ -36,6 +36,8 @@ class Settings:
     upload_seconds: float = 120.0  # that measuring a file may take
     snapshot_every: int = 10_000  # corrections
     read_only: bool = False  # whether to answer by the model file alone, without a journal
+    new: bool = False  # whether to begin with a model that has learned nothing
+    classes: tuple[str, ...] = ()  # that texts can be labelled with from the start
     accept_loss: bool = False  # whether to go on without corrections that only a snapshot has
     title: str | None = None  # of the page, in the place of the name of the file
     data_link: str | None = None  # where the data are, for who reads the page
@@ -67,7 +69,12 @@ class Settings:
 
     @property
     def snapshot(self) -> Path:
-        """The model with what the journal has: read instead of both on the next start."""
+        """The model with what the journal has: read instead of both on the next start.
+
+        Of a new model it is the model file.
+        """
+        if self.new:
+            return self.model
         return self.journal.with_name(self.journal.name + ".snapshot")
 
     @property

@@ -50,6 +50,22 @@ def save(path: Path, served: ServedModel, journal: Journal) -> None:
         raise
 
 
+def must_be_new(settings: Settings, base: str) -> None:
+    """Refuse to begin a new model in the place of one that was not begun so."""
+    path = settings.model
+    if not path.exists() or not path.stat().st_size:
+        return
+    try:
+        snapshot = _read(path)
+    except TextoddsError:
+        snapshot = None
+    if snapshot is None or snapshot.base != base:
+        raise ModelFileError(
+            f"`{path}` is there already, and was not begun with `--new`",
+            hint="leave out `--new` to serve it, or name another file",
+        )
+
+
 def recover(settings: Settings, journal: Journal, base: str) -> ServedModel | None:
     """The model of the snapshot, if it is one of this model file; None if the journal must be read.
 

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import secrets
 import sys
 import tempfile
@@ -36,6 +37,7 @@ SUFFIXES = {
 }
 """How the name of a file ends here, by what it says it is; it never has the name that the sender gave it."""
 MODEL = "model.textodds"
+TEXT_SUFFIX = re.compile(r"\.(csv|tsv|jsonl|ndjson|txt|log|parquet|xlsx)(\.gz)?$")
 
 REPORTS, KEPT_SECONDS = 16, 3600.0
 
@@ -87,15 +89,27 @@ class Uploads:
         name = f"upload-{secrets.token_hex(8)}.{SUFFIXES[media]}"  # which no text of the file has in it
         with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
             await _finished(asyncio.to_thread(_lay_out, Path(folder), serving.model, name, content))
-            measures = await self._measure(folder, name, json.dumps(columns))
+            measures = await self._told_by("evaluate_file", folder, MODEL, name, json.dumps(columns))
             page = Path(folder, "report.html")
             measures["report"] = self._keep(page.read_bytes()) if page.exists() else None
             return measures
 
-    async def _measure(self, folder: str, name: str, columns: str) -> dict[str, Any]:
-        """What a process of its own prints of the model and the file in a folder."""
+    async def texts(self, content: bytes | bytearray, name: str, options: dict[str, Any]) -> dict[str, Any]:
+        """The texts of a file that is to be labelled, and what is known of it; its name tells the format."""
+        if not content:
+            raise InputError("the uploaded file is empty", hint="send its content as the body of the request")
+        ending = TEXT_SUFFIX.search(name.lower())
+        here = f"upload-{secrets.token_hex(8)}{ending[0] if ending else '.csv'}"
+        with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
+            await _finished(asyncio.to_thread(_write, Path(folder, here), content))
+            await self._told_by("labelling.read_texts", folder, here, json.dumps(options))
+            found: dict[str, Any] = await asyncio.to_thread(_read_json, Path(folder, "texts.json"))
+            return found
+
+    async def _told_by(self, program: str, folder: str, *arguments: str) -> dict[str, Any]:
+        """What a program of this package prints of files in a folder, in a process of its own."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "textodds.serve.evaluate_file", MODEL, name, columns),
+            *(sys.executable, "-m", f"textodds.serve.{program}", *arguments),
             cwd=folder,
             stdin=asyncio.subprocess.PIPE,  # stays open: the process ends when the service does
             stdout=asyncio.subprocess.PIPE,
@@ -134,6 +148,15 @@ class Uploads:
         key = secrets.token_urlsafe(24)
         self._reports[key] = (monotonic(), page)
         return key
+
+
+def _write(path: Path, content: bytes | bytearray) -> None:
+    path.write_bytes(content)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_bytes())
+    return found
 
 
 def _lay_out(folder: Path, model: Model, name: str, content: bytes | bytearray) -> None:

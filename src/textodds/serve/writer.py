@@ -18,6 +18,8 @@ from textodds.errors import TextoddsError
 from textodds.serve.audit import Audit
 from textodds.serve.corrections import Group
 from textodds.serve.journal import Change, Journal, JournalEntry
+from textodds.serve.labelling.acts import Act, ActRequest
+from textodds.serve.labelling.acts import write as write_acts
 from textodds.serve.live_model import Live
 from textodds.serve.messages import ChangeAnswer, ChangeRequest
 from textodds.serve.problems import unavailable
@@ -123,6 +125,7 @@ class Writer(threading.Thread):
         group = Group(live, self._journal, [job.work for job in jobs])  # type: ignore[misc]
         results: list[tuple[Job, object]] = []
         by: list[str] = []  # who has asked for each change
+        acts: list[Act] = []  # of labelling
         for job in jobs:
             try:
                 documents, changes = group.check(job.work)  # type: ignore[arg-type]
@@ -131,14 +134,17 @@ class Writer(threading.Thread):
                 continue
             group.accept(changes)
             by += [job.by] * len(changes)
+            acts += [job.work.act] if isinstance(job.work, ActRequest) else []
             version = live.version_after(first + len(group.changes))
             results.append((job, ChangeAnswer(documents, version)))
+        if acts and not group.changes:
+            self._keep((), (), acts)
         if group.changes:
             numbers = range(first + 1, first + 1 + len(group.changes))
             entries = [JournalEntry(n, *change, "") for n, change in zip(numbers, group.changes, strict=True)]
             live.must_leave_classes(entries)
             trial = live.trial(entries) if live.base.must_try else None
-            self._keep(group.changes, by)
+            self._keep(group.changes, by, acts)
             self._may_erase |= any(change.sign < 0 for change in group.changes)
             self.commits += 1
             if trial is None:
@@ -149,27 +155,34 @@ class Writer(threading.Thread):
                 live.set_rest(group.rest)
         return results
 
-    def _keep(self, changes: Sequence[Change], by: Sequence[str]) -> None:
-        """Put changes on disk, each with its line in the audit log, if there is one; or none of them."""
+    def _keep(self, changes: Sequence[Change], by: Sequence[str], acts: Sequence[Act] = ()) -> None:
+        """Put changes on disk, each with its line in the audit log, if there is one; or none of them.
+
+        So are the acts of labelling that they come from.
+        """
         audit, told = self._audit, list[JournalEntry]()
-        if audit is None:
+        if audit is None and not acts:
             self._journal.append(changes)
             return
 
         def tell(entries: Sequence[JournalEntry]) -> None:
-            told.extend(entries)
-            audit.write(entries, by)
+            if acts:
+                write_acts(self._journal, acts)
+            if audit is not None:
+                told.extend(entries)
+                audit.write(entries, by)
 
         try:
             self._journal.append(changes, tell)
         except OSError as error:
             logger.exception("the audit log cannot be written")
-            audit.withdraw(told, by)
+            if audit is not None:
+                audit.withdraw(told, by)
             problem = f"the audit log cannot be written: {error.strerror or 'no file can be opened'}"
             hint = "send it again later: nothing was learned or forgotten"
             raise unavailable("audit", problem, hint) from error
         except sqlite3.Error:
-            if told:
+            if told and audit is not None:
                 audit.withdraw(told, by)
             raise
 

@@ -108,6 +108,19 @@ def most_useful(model: TextModel, texts: Sequence[str | Mapping[str, str]], n: i
     return [Useful(i, model.class_names[best[i]], float(probabilities[i, best[i]]), u) for i, u in chosen]
 
 
+def most_typical(texts: Sequence[str], settings: TextSettings, n: int = 10) -> list[int]:
+    """The texts to label before there is a model, by their places: like many others, unlike each other.
+
+    As `most_useful` chooses them where every text is in the same doubt.
+
+    >>> texts = ["see you at six", "free prize", "see you at noon", "see you", "qwerty"]
+    >>> [texts[i] for i in most_typical(texts, TextSettings(), 2)]
+    ['see you at six', 'free prize']
+    """
+    rows = unit_rows(texts, settings, 1)
+    return [i for i, _ in _choose(rows, np.ones(len(texts)), np.ones(len(texts), bool), n)]
+
+
 def doubt(probabilities: Floats) -> Floats:
     """One less the margin between the two most probable classes, (N,), of probabilities (N, K)."""
     if probabilities.shape[1] < 2:

@@ -131,11 +131,6 @@ def _options(fields: Fields, version: int) -> Options:
             f"the file holds word vectors ({KINDS[kind]}), not a classifier",
             hint="train one with `fasttext supervised`, or with `textodds train`",
         )
-    if LOSSES[loss] == "hs":
-        raise Unsupported(
-            "the probabilities of -loss hs are products along a tree, which no sum over words gives",
-            hint="train again with `-loss softmax`, or with `textodds train`",
-        )
     options = Options(dim, word_ngrams, LOSSES[loss], bucket, max(minn, 1), 0 if version == 11 else maxn)
     if max(options.word_ngrams, options.maxn) > 16:
         raise Unsupported(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from textodds import _kernels
 from textodds.errors import InputError, ModelFileError, Unsupported
 from textodds.interop.from_fasttext.file import FastTextFile, read_file
 from textodds.learn.arrays import Floats, Integers
+from textodds.learn.forms.factored import FactoredModel, Leaves
 from textodds.learn.forms.linear import MOST_CELLS, LinearModel, Weights
 from textodds.learn.recipe import Recipe
 from textodds.learn.softmax.regression import SoftmaxLearner
@@ -22,6 +24,7 @@ from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 from textodds.text.plain import LARGEST
 
 LABEL, END = "__label__", b"</s>"
+SMALL = 1 << 24  # weights that are folded whatever it costs: 128 MB
 BETWEEN = frozenset(b" \n\r\t\v\f\0")
 
 
@@ -40,13 +43,15 @@ def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> T
         w_{vk} = a_v^\top b_k                                                                      \tag{1}
 
     with the counts :math:`n_v` of features that it knows and their sum n. So two matrices become one, with K
-    numbers for each feature in the place of D, and :math:`n_v / n` is the model's weighting.
+    numbers for each feature in the place of D, and :math:`n_v / n` is the model's weighting. Where labels are
+    many, K above D, the two matrices stay.
 
     Parameters
     ----------
     path : path
-        The file. ``-loss softmax`` becomes a `TextModel`, whose probabilities are the softmax of (1); ``ova``
-        and ``ns`` a `MultiLabelModel`, with the sigmoid of (1) for each label. Word n-grams, subwords,
+        The file. ``-loss softmax`` becomes a `TextModel`, whose probabilities are the softmax of (1), and so
+        does ``hs``, whose probabilities are products of sigmoids of (1) along the way to a label; ``ova`` and
+        ``ns`` a `MultiLabelModel`, with the sigmoid of (1) for each label. Word n-grams, subwords,
         quantised matrices and pruned dictionaries are all taken. Labels go without ``__label__``.
     one_label : bool, default False
         Of ``ova`` and ``ns``: a `TextModel` that answers with the label of the highest score, as fastText
@@ -56,7 +61,7 @@ def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> T
     Raises
     ------
     Unsupported
-        Of ``-loss hs``, whose probabilities no linear scores give, and of word vectors.
+        Of word vectors, and of too many weights: over 200 million.
     ModelFileError
         If the file is damaged, or not of fastText.
 
@@ -71,13 +76,14 @@ def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> T
     """
     path = Path(path)
     file = read_file(path)
-    if one_label and file.options.loss == "softmax":
-        raise InputError("a model of -loss softmax gives one label anyway", hint="leave one_label out")
+    if one_label and file.options.loss in ("softmax", "hs"):
+        raise InputError(
+            f"a model of -loss {file.options.loss} gives one label anyway", hint="leave one_label out"
+        )
     classes = _classes(file)
     order = sorted(range(len(classes)), key=classes.__getitem__)
     names, counts = [classes[k] for k in order], [file.labels.counts[k] for k in order]
     vocabulary, rows = _vocabulary(file)
-    weights = _folded(file, path, rows, np.array(order))
     recipe = Recipe(
         _settings(file),
         Selection(),
@@ -88,9 +94,43 @@ def from_fasttext(path: str | os.PathLike[str], *, one_label: bool = False) -> T
     )
     info = _info(file, path) | {"class_documents": dict(zip(names, map(float, counts), strict=True))}
     before = np.zeros(len(names)) if one_label else _before(np.array(counts, dtype=np.float64), file)
-    form = LinearModel(tuple(names), before, -before, Weights.of_matrix(weights), is_posterior=not one_label)
-    kind = TextModel if one_label or file.options.loss == "softmax" else MultiLabelModel
-    return kind(recipe, vocabulary, form, None, info, scale=np.ones(len(vocabulary)))
+    scale = np.ones(len(vocabulary))
+    is_of_labels = file.options.loss in ("ova", "ns") and not one_label
+    if not is_of_labels and not one_label and (_is_tree(file) or not _is_worth_folding(file, len(rows))):
+        factored = _factored(file, path, rows, np.array(order))
+        form = replace(factored, classes=tuple(names), log_prior=before, intercept=-before)
+        return TextModel(recipe, vocabulary, form, None, info, scale=scale)
+    output = file.output.times(np.array(order), np.eye(file.options.dim))  # (K, D)
+    weights = Weights.of_matrix(_folded(file, path, rows, output))
+    linear = LinearModel(tuple(names), before, -before, weights, is_posterior=not one_label)
+    kind = MultiLabelModel if is_of_labels else TextModel
+    return kind(recipe, vocabulary, linear, None, info, scale=scale)
+
+
+def _is_tree(file: FastTextFile) -> bool:
+    """Whether labels are leaves of a tree; one label alone is certain."""
+    return file.options.loss == "hs" and len(file.labels.names) > 1
+
+
+def _is_worth_folding(file: FastTextFile, V: int) -> bool:
+    """Whether weights for each pair of a feature and a label take less than those of the two matrices."""
+    K, D = file.output.shape
+    return K <= D or V * K <= SMALL
+
+
+def _factored(file: FastTextFile, path: Path, rows: Integers, order: Integers) -> FactoredModel:
+    """The form of classes in this order, of which the names and the prior are still to be said."""
+    K, D = file.output.shape
+    if _is_tree(file):
+        # Those of the root and of every other inner node; the last row of the matrix belongs to none.
+        output = file.output.times(np.arange(K - 1), np.eye(D))
+        leaves = Leaves.of_counts(np.array(file.labels.counts)).taken(order)
+    else:
+        output, leaves = file.output.times(order, np.eye(D)), None
+    if _is_worth_folding(file, len(rows)):
+        return FactoredModel((), np.zeros(0), _folded(file, path, rows, output), None, leaves)
+    inner = _folded(file, path, rows, np.eye(D))
+    return FactoredModel((), np.zeros(0), inner, np.ascontiguousarray(output.T), leaves)
 
 
 def _before(counts: Floats, file: FastTextFile) -> Floats:
@@ -99,7 +139,7 @@ def _before(counts: Floats, file: FastTextFile) -> Floats:
     The model's scores have it in them: it is what `with_prior` takes out.
     """
     smoothed = counts + 0.5
-    if file.options.loss == "softmax":
+    if file.options.loss in ("softmax", "hs"):
         return np.asarray(np.log(smoothed / smoothed.sum()))
     others = max(_lines(file), counts.max()) + 1.0 - smoothed
     return np.asarray(np.log(smoothed / others))
@@ -168,16 +208,14 @@ def _can_be_met(name: bytes) -> bool:
     return BETWEEN.isdisjoint(name)
 
 
-def _folded(file: FastTextFile, path: Path, rows: Integers, order: Integers) -> Floats:
-    """The weights (V, K) of features, whose rows are given, and of labels in another order."""
-    K, D = file.output.shape
-    if len(rows) * K > MOST_CELLS:
+def _folded(file: FastTextFile, path: Path, rows: Integers, output: Floats) -> Floats:
+    """The weights (V, J) of features, whose rows are given, times vectors (J, D)."""
+    if len(rows) * len(output) > MOST_CELLS:
         raise Unsupported(
-            f"the model has {len(rows):,} features and {K:,} labels: too many weights, one for each pair",
+            f"the model has {len(rows):,} features with {len(output):,} weights each: too many",
             hint="make it smaller first: `fasttext quantize -output MODEL -cutoff 100000`",
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        output = file.output.times(order, np.eye(D))  # (K, D)
         weights = file.input.times(rows, np.ascontiguousarray(output.T))
     if not (np.abs(weights) < LARGEST).all():  # nor NaN
         raise ModelFileError(f"`{path}` is not a valid fastText model: some of its weights are not numbers")

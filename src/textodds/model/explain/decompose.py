@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.learn.forms.factored import FactoredModel
 from textodds.learn.forms.linear import LinearModel
 from textodds.model.base import OTHERS
 from textodds.model.explain.explanation import Contribution, Explanation
@@ -69,7 +70,12 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
             absent = slope * float(odds(form.intercept)) if form.intercept.any() else None
         parts = values * odds(calibration.of_weights(form.weights.rows(features)))
     else:
-        parts = shares(form, features, values) * (slope / form.temperature) @ factors
+        own = (
+            form.shares(features, values)
+            if isinstance(form, FactoredModel)
+            else shares(form, features, values)
+        )
+        parts = own * (slope / form.temperature) @ factors
     # What calibration adds before reading: the slope of absent words is theirs.
     added = np.asarray(calibration.bias + (0.0 if absent is not None else slope - 1.0) * reading.intercept)
     is_possible = scores[label] > scores.max() - 700

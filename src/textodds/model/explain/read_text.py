@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.data.batch import BETWEEN_FIELDS, Batch
 from textodds.learn.calibration import Calibration
+from textodds.learn.forms.factored import FactoredModel
 from textodds.learn.forms.linear import LinearModel
 from textodds.model.explain.place import PlacedTerm, placed_terms, placed_words
 from textodds.text import UNKNOWN
@@ -61,6 +62,8 @@ class ReadText:
     def start(self) -> Floats:
         """Scores of a text without words, (K,)."""
         form = self.model.form
+        if isinstance(form, FactoredModel):
+            return form.log_prior + self.calibration.applied(form.nothing)
         if not isinstance(form, LinearModel):
             return np.asarray(self.score([""])[0])
         return form.log_prior + self.calibration.applied(form.intercept)
@@ -71,6 +74,8 @@ class ReadText:
         form = self.model.form
         if isinstance(form, LinearModel):
             return form.intercept
+        if isinstance(form, FactoredModel):
+            return form.nothing
         return np.asarray(self.model.score_batch(Batch([""]), calibrate=False)[0][0] - form.log_prior)
 
     @cached_property

@@ -14,13 +14,15 @@ const VIEWS = ["try", "files", "label", "model"];
 
 function route(isFirst) {
   const [name, query = ""] = location.hash.slice(1).split("?");
-  const view = VIEWS.includes(name) ? name : "try";
+  const view = VIEWS.includes(name) ? name : state.card.classes.length ? "try" : "label"; // of a new model
   const asked = new URLSearchParams(query);
   for (const each of VIEWS) $(`view-${each}`).hidden = each !== view;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.hash === `#${view}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  if (view === "label" && !name) history.replaceState(null, "", "#label"); // loaded again, it goes on there
+  emit("view", view);
   if (view === "model") showModel(asked.get("class"), asked.get("rival"));
   const shared = asked.get(isOfRows() ? "row" : "text");
   if (view === "try" && shared !== null && shared !== taken) take(shared);
@@ -88,8 +90,7 @@ async function start() {
   $("skeleton")?.remove();
   startTrying();
   startFiles();
-  if (isOfRows() || isOfLabels()) document.querySelector('nav a[href="#label"]').hidden = true; // texts are labelled there, with one label
-  else startLabelling();
+  startLabelling();
   startModel();
   addEventListener("hashchange", () => route(false));
   route(true);

@@ -1,173 +1,158 @@
-// Labelling: the texts whose labels the model would learn most from, one after another, by keyboard.
+// Labelling: texts of a file one after another, by keyboard; every label is on disk before the next text shows.
 
 import { post } from "./api.js";
-import { csvLine } from "./csv.js";
-import { $, button, chance, count, h, plural, said, save, shown, soft, told } from "./dom.js";
-import { Picker } from "./picker.js";
-import { chooser } from "./source.js";
-import { freshId, labels, likeliest, on, state } from "./state.js";
+import { drawAside } from "./label-aside.js";
+import { drawFiles } from "./label-files.js";
+import { drawRecord } from "./label-record.js";
+import { ask, by, desk, order, refresh } from "./label-desk.js";
+import { showText } from "./label-text.js";
+import { $, h, told } from "./dom.js";
+import { isOfLabels, isOfRows, on, state } from "./state.js";
 
-const ASK_EVERY = 5; // labels after which the most useful are asked for anew
-const AHEAD = 2 * ASK_EVERY; // some may be skipped
-const MAIN = { class: "main" };
-
-let work = null; // the labelling under way
-const picker = new Picker("give", "Give a label", (label, isNew) => give(label, isNew), true);
+const parts = {}; // the places on the page
 
 export function startLabelling() {
-  const onchosen = () => {
-    work = null;
-    $("label-work").replaceChildren();
-  };
-  chooser("label", { go: "Start labelling", withLabel: false, onchosen, onready: begin });
+  document.head.append(h("link", { rel: "stylesheet", href: "page/label.css" }));
+  const why = cannot();
+  if (why) {
+    $("label-source").replaceChildren(h("p.note", why));
+    return;
+  }
+  for (const name of ["files", "text", "aside", "record"]) parts[name] = h(`div.label-${name}`);
+  $("label-source").replaceChildren(parts.files);
+  $("label-work").replaceChildren(h("div.labelling", parts.text, parts.aside), parts.record);
   document.addEventListener("keydown", pressed);
-  let known = labels().length;
-  on("card", () => {
-    if (work?.current && labels().length !== known) offer(work.current); // there is a class more, or less
-    known = labels().length;
-  });
+  on("view", shown);
+  on("card", () => desk.state && !$("view-label").hidden && drawSides());
 }
 
-async function begin(source) {
-  $("label-work").replaceChildren(h("p.soft", { role: "status" }, "Reading…"));
+/** Why nothing can be labelled here, in a sentence; null if something can. */
+function cannot() {
+  if (isOfRows()) return "This model reads rows of a table. Texts are labelled here, so it cannot be labelled for; correct its answers under “Try it”.";
+  if (isOfLabels()) return "This model gives several labels a text, and here texts have one label each. Correct its answers under “Try it”: press the mark of a chip, then Save.";
+  if (state.card.cannot_learn) return `This model cannot learn: ${state.card.cannot_learn}. To label texts for a new model: textodds serve new.textodds --new`;
+  return null;
+}
+
+let isLoaded = false;
+
+/** Begins when the view is first seen: who only tries a text asks for nothing else. */
+async function shown() {
+  if (isLoaded || $("view-label").hidden) return;
+  isLoaded = true;
+  parts.text.replaceChildren(h("p.soft", { role: "status" }, "Looking…"));
+  await again();
+}
+
+/** Reads where labelling stands, and goes on there; with an `id` at that text. */
+export async function again(id = null) {
   try {
-    const drawn = await sample(source);
-    work = { name: source.file.name, ...drawn, queue: [], done: new Set(), given: [], since: 0 };
-    await next(work);
-    $("labelling").scrollIntoView({ block: "nearest" });
+    await refresh();
+    if (desk.state.texts) await next(id);
+    else desk.current = null;
+    draw();
   } catch (error) {
-    $("label-work").replaceChildren(told(error));
+    parts.text.replaceChildren(told(error));
+    isLoaded = false;
   }
 }
 
-/** Texts of the file, or as many of them as the service takes, drawn at random (Vitter's algorithm R). */
-async function sample(source) {
-  const { limits } = state.card;
-  const texts = [];
-  let seen = 0;
-  for await (const row of source.all()) {
-    const text = source.at(row, source.text);
-    if (typeof text !== "string" || !text.trim() || text.length > limits.text) continue;
-    seen++;
-    const at = seen <= limits.batch ? seen - 1 : Math.floor(Math.random() * seen);
-    if (at < limits.batch) texts[at] = text.toWellFormed?.() ?? text;
-  }
-  if (!seen) throw new Error("There is no text in that column.");
-  const encoder = new TextEncoder();
-  let room = limits.body - 1000;
-  const end = texts.findIndex((text) => (room -= encoder.encode(JSON.stringify(text)).length + 1) < 0);
-  return { texts: end < 0 ? texts : texts.slice(0, end), seen };
-}
-
-/** Shows the next text with what the model thinks of it now; now and then asks anew which would be useful. */
-async function next(here) {
-  if (here.since >= ASK_EVERY || !here.queue.length) {
-    const left = here.texts.map((_, i) => i).filter((i) => !here.done.has(i));
-    const asked = { texts: left.map((i) => here.texts[i]), limit: AHEAD };
-    const { suggestions } = left.length ? await post("v1/suggest", asked) : { suggestions: [] };
-    here.queue = suggestions.map(({ index }) => left[index]);
-    here.since = 0;
-  }
-  const index = here.queue.shift();
-  const text = here.texts[index];
-  here.current = index === undefined ? null : { index, text, answer: await post("v1/classify", { text }) };
-  if (work === here) draw();
+async function next(id = null) {
+  const asked = { by: by(), order: desk.check ? "check" : order() };
+  if (desk.check) asked.check = desk.check.check;
+  if (id) Object.assign(asked, { id, order: "search" });
+  desk.current = await post("v1/labelling/next", asked);
+  desk.alike = true;
 }
 
 function draw(trouble = null) {
-  const { current, given, texts, seen, name } = work;
-  const { cannot_learn: why } = state.card;
-  const right = given.filter(({ label, guess }) => label === guess).length;
-  const score = given.length ? ` · guess right ${count(right)} of ${count(given.length)} times` : "";
-  const part = `A random ${count(texts.length)} of the ${count(seen)} texts of ${shown(name)} take part.`;
-  const useless = `The model does not learn from them: ${why}. Download the labels, to train with.`;
-  const looks = { class: "quiet", disabled: !given.length };
-  const about = { id: "labelling", tabindex: "-1", "aria-label": "Labelling", "aria-describedby": "asked" };
-  const card = h("section.card", about,
-    h("div.heading",
-      h("p", { id: "label-count", role: "status" }, `${plural(given.length, "label")} given${score}`),
-      h("span.row", button([key("U"), "Undo"], undo, looks), button("Download labels", download, looks))),
-    texts.length < seen ? soft(part) : null, why ? soft(useless) : null, trouble && told(trouble),
-    current ? question(current) : h("p.hint", "All done. Thank you."));
-  $("label-work").replaceChildren(card);
-  card.focus({ preventScroll: true });
+  const { texts } = desk.state;
+  document.body.classList.toggle("is-labelling", Boolean(texts));
+  document.body.classList.toggle("is-new", desk.state.new);
+  drawFiles(parts.files, again);
+  if (texts) showText(parts.text, { give, skip, undo, trouble, again, end });
+  else parts.text.replaceChildren();
+  drawSides();
 }
 
-const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
-
-/** Few classes keep their digits; of many the likeliest have them. */
-function offer({ answer }) {
-  picker.set(labels().length > 9 ? likeliest(answer.probabilities) : labels());
-}
-
-function question(current) {
-  const { text, answer: { label, probability } } = current;
-  offer(current);
-  return [
-    h("blockquote", { id: "asked", class: "reading", dir: "auto" }, shown(text)),
-    h("div.row", button([key("Enter"), "It is ", said(label), ` (${chance(probability)})`], accept, MAIN),
-      button([key("S"), "Skip"], skip)),
-    soft("Or:"),
-    picker.node,
-  ];
-}
-
-const accept = () => work.current && give(work.current.answer.label, false);
-
-const give = (label, isNew) => busy(async (here) => {
-  const { index, text, answer } = here.current;
-  const id = freshId();
-  const asked = { documents: [{ id, text, label }], new_labels: isNew };
-  if (!state.card.cannot_learn) await post("v1/learn", asked);
-  here.given.push({ id, index, text, label, guess: answer.label });
-  here.done.add(index);
-  here.since++;
-  await next(here);
-});
-
-const skip = () => busy(async (here) => {
-  here.done.add(here.current.index);
-  await next(here);
-});
-
-async function undo() {
-  const last = work?.given.at(-1);
-  if (last) await busy(async (here) => {
-    if (!state.card.cannot_learn) await post("v1/forget", { documents: [{ id: last.id }] });
-    here.given.pop();
-    here.done.delete(last.index);
-    here.since = Math.max(0, here.since - 1);
-    here.queue.unshift(last.index, ...(here.current ? [here.current.index] : []));
-    await next(here);
-  }, true);
+function drawSides() {
+  const isAny = Boolean(desk.state.texts || desk.state.labelled);
+  for (const part of [parts.aside, parts.record]) part.hidden = !isAny;
+  if (!isAny) return;
+  drawAside(parts.aside, { again, begin });
+  drawRecord(parts.record, { again, edit });
 }
 
 /** One thing at a time, so that a key pressed twice labels one text. */
-async function busy(action, isBack = false) {
-  const here = work;
-  if (!here || here.isBusy || (!here.current && !isBack)) return;
-  here.isBusy = true;
-  await action(here).catch((error) => work === here && draw(error));
-  here.isBusy = false;
+async function busy(action) {
+  if (desk.isBusy) return;
+  desk.isBusy = true;
+  try {
+    await action();
+    draw();
+  } catch (error) {
+    if (error.status === 409) await refresh().catch(() => {});
+    draw(error);
+  } finally {
+    desk.isBusy = false;
+  }
 }
 
+const give = (label) => desk.current?.text && busy(async () => {
+  const { text, order: how } = desk.current;
+  const isSecond = how === "second";
+  await ask("label", { id: text.id, label, alike: desk.alike && !isSecond, second: isSecond });
+  desk.given++;
+  await refresh();
+  await next();
+});
+
+const skip = () => desk.current?.text && busy(async () => {
+  await ask("skip", { id: desk.current.text.id });
+  await refresh();
+  await next();
+});
+
+const undo = () => desk.state?.undo && busy(async () => {
+  const { text } = await ask("undo", {});
+  await refresh();
+  await next(text || null);
+});
+
+/** Gives a text of the history another label, or none. */
+const edit = (id, label) => busy(async () => {
+  await ask("label", { id, label });
+  await refresh();
+  if (desk.current?.text?.id === id) await next();
+});
+
+/** Begins to estimate the precision of a class. */
+const begin = (label) => busy(async () => {
+  const { act } = await ask("check", { label });
+  desk.check = { check: act, label };
+  await refresh();
+  await next();
+});
+
+const end = () => busy(async () => {
+  desk.check = null;
+  await next();
+});
+
 function pressed(event) {
-  if (!work || $("view-label").hidden) return;
+  if (!desk.current || $("view-label").hidden) return;
   const { target, ctrlKey, metaKey, altKey, repeat } = event;
   if (ctrlKey || metaKey || altKey || repeat) return;
   const isInside = target === document.body || target.id === "view-label" || target.closest("#labelling");
   if (!isInside || target.matches("input, select, textarea")) return;
   const pressing = event.key.toLowerCase();
-  if (/^[1-9]$/.test(pressing)) picker.press(Number(pressing));
-  else if (pressing === "enter" && !target.matches("button, summary")) accept();
+  const isButton = target.matches("button, summary");
+  if (/^[1-9]$/.test(pressing)) desk.picker?.press(Number(pressing));
+  else if (pressing === "enter" && !isButton) desk.accept?.();
   else if (pressing === "s") skip();
   else if (pressing === "u") undo();
-  else if (pressing === "/") picker.focus();
+  else if (pressing === "a") desk.turnAlike?.();
+  else if (pressing === "/") desk.picker?.focus();
   else return;
   event.preventDefault();
-}
-
-function download() {
-  const lines = work.given.map(({ text, label }) => csvLine([text, label]));
-  save([csvLine(["text", "label"]), ...lines], "labels.csv");
 }

@@ -19,6 +19,10 @@ export function startModel() {
 export function showModel(label, rival) {
   const names = labels();
   const { classes, quality, recipe, words, has_words: hasWords, columns } = state.card;
+  if (!names.length) {
+    $("model-body").replaceChildren(h("p.hint", "It has learned nothing yet. ", h("a", { href: "#label" }, "Label some texts"), "."));
+    return;
+  }
   const isCounted = classes.every((each) => each.documents !== null);
   const ranked = classes.map((each) => [each.label, isCounted ? each.documents : each.prior]);
   ranked.sort((a, b) => b[1] - a[1]);
