@@ -37,7 +37,7 @@ fn texts(documents: usize, syllables: &[&str]) -> Vec<String> {
     let mut text = |length: usize| {
         let mut text = String::new();
         for i in 0..length {
-            for _ in 0..1 + next(4) * next(2) {
+            for _ in 0..=next(4) * next(2) {
                 text.push_str(syllables[next(syllables.len()) * next(3) / 2]);
             }
             text.push_str(if i % 9 == 8 { ", " } else { " " });
@@ -82,9 +82,9 @@ fn predict_weighted(texts: &[&str], characters: Option<(usize, usize)>) -> Resul
     let analyser = analyser((1, 2), characters)?;
     let mut gatherer = Gatherer::new(analyser.clone(), 1);
     gatherer.add(&texts[..texts.len() / 2])?;
-    let mut gathered = gatherer.finish()?;
-    let all = vec![true; gathered.documents(None)?.len()];
-    let (keys, arena, _) = gathered.select(&all)?;
+    let mut rows = gatherer.finish()?;
+    let all = vec![true; rows.documents(None)?.len()];
+    let (keys, arena, _) = rows.select(&all)?;
     let starts = directory(&keys, &arena);
     let words = Vocabulary::new(&keys, &arena, &starts)?;
     let (zeros, dense) = ([0.0; CLASSES.len()], weights(words.len() * CLASSES.len()));
