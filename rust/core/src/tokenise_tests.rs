@@ -125,7 +125,7 @@ fn words_equal_the_annex_on_characters_of_every_kind() {
     let preparation = Preparation { form: Some(Form::Nfc), lower: true, ..AS_IS };
     let (mut whole, mut edges) = (String::new(), Edges::default());
     for _ in 0..60_000 {
-        let text: String = (0..1 + next(9))
+        let text: String = (0..=next(9))
             .map(|_| {
                 let kind = &kinds[if next(3) == 0 { kinds.len() - 1 } else { next(kinds.len()) }];
                 kind[next(kind.len())]
