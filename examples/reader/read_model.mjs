@@ -95,7 +95,7 @@ const words = (() => {
   const asLetters = "\\u00b8\\u02c2-\\u02c5\\u02d2-\\u02d7\\u02de\\u02df\\u02e5-\\u02eb\\u02ed\\u02ef-\\u02ff\\u055a-\\u055c\\u055e"
     + "\\u058a\\u05f3\\ua708-\\ua716\\ua720\\ua721\\ua789\\ua78a\\uab5b";
   const letter = `(?:(?!${kana}|[${single}])[\\p{Alphabetic}${asLetters}]${marks})`;
-  const digit = `(?:[\\p{Nd}\\u066b]${marks})`;
+  const digit = `(?:[\\p{Decimal_Number}\\u066b]${marks})`;
   const joiner = `(?:[\\p{Pc}\\u202f]${marks})`;
   const both = ".\\u2018\\u2019\\u2024\\ufe52\\uff07\\uff0e'"; // join letters, and digits too
   const inLetters = `[:\\u00b7\\u0387\\u055f\\u05f4\\u2027\\ufe13\\ufe55\\uff1a${both}]${marks}`;
