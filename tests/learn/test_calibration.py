@@ -7,6 +7,7 @@ from scipy.special import log_softmax
 
 from textodds.errors import InputError
 from textodds.learn.calibration import Calibration, log_loss
+from textodds.learn.forms.linear import LOG_ZERO, Weights
 from textodds.learn.forms.quadratic import Diagonal, QuadraticModel
 
 
@@ -210,3 +211,21 @@ def test_a_calibrated_model_has_the_calibrated_scores_and_takes_another_prior():
     uniform = np.log(np.full(3, 1 / 3))
     shift = model.with_prior(uniform).scores(rows) - model.scores(rows)
     np.testing.assert_allclose(shift, [uniform - prior] * 20, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [0.3, 0.5, 1.0, 2.0])
+def test_weights_that_are_scaled_are_the_scaled_matrix_of_impossible_words_too(factor):
+    """Each of 400 words is in one of twenty classes; the other cells are `LOG_ZERO`, and not stored.
+
+    A number that is added to half of `LOG_ZERO` keeps its digits down to 1e-9.
+    """
+    K, V = 20, 400
+    starts = np.arange(V + 1, dtype=np.uint64)
+    class_of = (np.arange(V) % K).astype(np.uint32)
+    cells, shift = np.linspace(-9.0, -1.0, V), np.linspace(0.0, 1.0, K)
+    weights = Weights.of_cells(np.full(K, LOG_ZERO), starts, class_of, cells)
+    assert weights.dense is None
+    expected = np.full((V, K), LOG_ZERO)
+    expected[np.arange(V), class_of] = cells
+    made = weights.scaled(factor, shift).rows(np.arange(V))
+    np.testing.assert_allclose(made, factor * expected + shift, rtol=1e-9, atol=1e-9)

@@ -144,6 +144,8 @@ class Weights:
         exceptions = None if self.exceptions is None else factor * self.exceptions
         if exceptions is not None and self.replaces:
             exceptions += np.broadcast_to(shift, default.shape)[self.class_of]
+            if not np.any(default < LOG_ZERO / 2):  # what was impossible has a number like others now
+                exceptions -= default[self.class_of]
         return replace(self, default=default, slope=factor * self.slope, dense=dense, exceptions=exceptions)
 
     def rows(self, features: NDArray[np.integer]) -> Floats:
