@@ -214,17 +214,15 @@ LIMITS = list(itertools.product([1, 2, 5, 0.0, 0.05, 0.1, 0.3], [1.0, 0.9, 0.3, 
 @pytest.mark.parametrize(("min_df", "max_df"), LIMITS)
 def test_document_frequency_limits_are_count_vectorizers(min_df, max_df):
     seen, labels = texts(7, 3, 60)
+    limits = {"learner": "multinomial", "calibrate": False, "min_df": min_df, "max_df": max_df}
+    limits["settings"] = TextSettings.sklearn()
     try:
         expected = sorted(CountVectorizer(min_df=min_df, max_df=max_df).fit(seen).vocabulary_)
     except ValueError:
         with pytest.raises((NoData, textodds.errors.InputError)):
-            textodds.train(
-                seen, labels, calibrate=False, settings=TextSettings.sklearn(), min_df=min_df, max_df=max_df
-            )
+            textodds.train(seen, labels, **limits)
         return
-    model = textodds.train(
-        seen, labels, calibrate=False, settings=TextSettings.sklearn(), min_df=min_df, max_df=max_df
-    )
+    model = textodds.train(seen, labels, **limits)
     assert sorted(model.vocabulary.words()) == expected
 
 
