@@ -29,9 +29,11 @@ MODULES = {
     "api": "answers.js",
     "correct": "nothing.js",
     "rows": "nothing.js",
+    "share": "nothing.js",
+    "decide": "service",
     "why": "service",
     "chips": "service",
-    "decide": "service",
+    "examples": "service",
     "try": "service",
     "page": "page.js",
 }

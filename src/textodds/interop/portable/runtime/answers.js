@@ -15,6 +15,7 @@ export const latest = (run) => (input) => run(input).catch(console.error);
 const ROUTES = { "v1/classify": classify, "v1/explain": explain, "v1/explain/flip": flip };
 
 export const post = async (path, asked) => ROUTES[path](asked);
+export const get = async () => ({ examples: [] });
 
 const named = (numbers) => Object.fromEntries(model.classes.map((label, k) => [label, numbers[k]]));
 
