@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import textodds
 from corpora import HERE, Corpus
-from kept import Store, digest, versions
+from kept import Measured, Store, digest, versions
 from tuned import DATA, FLOOR
 
 KEPT = HERE / "results" / "few-peers.json"
@@ -88,19 +88,8 @@ def measured(proba: Array, classes: Sequence[str], labels: Texts) -> dict[str, f
     }
 
 
-class Peer(Protocol):
+class Peer(Measured, Protocol):
     """Features of texts for a logistic regression whose C is chosen by cross-validation."""
-
-    @property
-    def name(self) -> str:
-        """What the tables call it."""
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """What it needs, and whose versions matter."""
-
-    def space(self) -> Any:
-        """What its results depend on, beside texts and versions."""
 
     def rows(self, train: Half, test: Half) -> tuple[Array, Array]:
         """Dense rows of both, with the inner products of the features."""

@@ -8,11 +8,26 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from corpora import Corpus, Missing
 
 Place = Callable[[Mapping[str, Any]], tuple[int, ...]]
+
+
+class Measured(Protocol):
+    """Whose results are kept, and what they depend on beside the data."""
+
+    @property
+    def name(self) -> str:
+        """What the tables call it."""
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Those whose versions its results depend on."""
+
+    def space(self) -> Any:
+        """What it chooses from, as plain data."""
 
 
 @dataclass

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 import peers
 import textodds
 from corpora import HERE, Corpora, Corpus, Missing
-from kept import Place, Store, digest, versions
+from kept import Measured, Place, Store, digest, versions
 
 KEPT = HERE / "results" / "best-peers.json"
 
@@ -140,19 +140,8 @@ class Search:
         return [settings for settings, _, _ in sorted(self.tried, key=place)]
 
 
-class Peer(Protocol):
+class Peer(Measured, Protocol):
     """A way to classify texts that knows how to choose its own settings."""
-
-    @property
-    def name(self) -> str:
-        """What the tables call it."""
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """Those whose versions its results depend on."""
-
-    def space(self) -> Any:
-        """What it chooses from, as plain data."""
 
     def answers(self, train: Rows, test: Rows, search: Search) -> tuple[Answers, Settings]:
         """Answers to the test texts, and the settings that were chosen for them."""
