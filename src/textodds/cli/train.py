@@ -57,7 +57,7 @@ CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
 UNLABELLED = "Unlabelled texts to learn from too."
-VECTORS = "Word vectors: word2vec, GloVe, fastText, model2vec."
+VECTORS = "Word vectors of word2vec, GloVe, model2vec, …."
 CLEAN = "Merge labels that differ only in case or spaces."
 BUDGET = "Core time to select and train.  [default: 60s]"
 GOAL = "For several labels: f1, recall=0.9, …  [default: f1]"
@@ -178,9 +178,8 @@ def train(
 ) -> None:
     """Train a classifier on labelled texts or tables.
 
-    Reads CSV, TSV, JSON, Parquet, Excel, mail, fastText lines, folders and databases, gzipped or not;
-    selects features and learner on held-out texts; and writes a model file with its documents, to learn
-    and forget.
+    Reads CSV, JSON, Parquet, Excel, mail, fastText, folders and databases; selects features and learner
+    on held-out texts; keeps the documents, to learn and forget.
     """
     is_of_kept = options["like"] is not None and not data and options["query"] is None
     if is_of_kept and click.get_current_context().get_parameter_source("output") is ParameterSource.DEFAULT:

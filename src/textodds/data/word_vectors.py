@@ -295,7 +295,7 @@ def _counted(values: object) -> list[int]:
         raise TypeError("a list of numbers is wanted")
     found = [each for each in values if type(each) is int and 0 <= each < 1 << 60]
     if len(found) != len(values):
-        raise ValueError("numbers that are no counts")
+        raise ValueError("a number that is not a count")
     return found
 
 
