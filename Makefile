@@ -21,7 +21,7 @@ FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 
-.PHONY: demo check test docs wheels lint rust-test room-test python-test test-long test-spark fuzz bench bench-quick bench-accuracy bench-serve bench-spark clean
+.PHONY: demo check test docs wheels lint rust-test room-test python-test test-long test-spark fuzz bench bench-quick bench-accuracy bench-serve bench-spark clean instructions
 
 demo: $(VENV)/installed
 	@$(BIN)/textodds demo
@@ -125,6 +125,10 @@ fuzz:
 		echo "fuzz $$target: $(FUZZ_SECONDS) s without a find"; \
 	} & targets="$$targets $$!"; done; \
 	found=0; for target in $$targets; do wait $$target || found=1; done; exit $$found
+
+# Count the instructions of the hot kernels (takes valgrind), and accept them: a test allows 3 % more.
+instructions: $(VENV)/ready
+	$(BIN)/python tests/instructions.py
 
 bench: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet psutil

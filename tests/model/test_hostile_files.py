@@ -11,6 +11,7 @@ import pytest
 import textodds
 from model_files import header_end, layout, parts, put_together, small_model, used
 from textodds.errors import ModelFileError
+from textodds.model.container import COMPACT_FORMAT
 
 
 @pytest.fixture(params=[2, 12], ids=["full matrix", "exceptions"])
@@ -150,9 +151,17 @@ def test_any_odd_header_is_refused(header, tmp_path):
 
 def test_a_later_format_says_to_upgrade(file):
     arrays, header = parts(file)
-    put_together(file, arrays, {**header, "format": header["format"] + 1})
+    put_together(file, arrays, {**header, "format": COMPACT_FORMAT + 1})
     with pytest.raises(ModelFileError, match="upgrade"):
         textodds.load(file)
+
+
+def test_only_compact_files_have_their_format(file):
+    arrays, header = parts(file)
+    for changed in ({**header, "format": COMPACT_FORMAT}, {**header, "compact": {}}):
+        put_together(file, arrays, changed)
+        with pytest.raises(ModelFileError, match="are compact"):
+            textodds.load(file)
 
 
 def set_in(header, path, value):

@@ -78,7 +78,7 @@ impl Finder {
             return Ok(known + find_all(vocabulary, characters, bytes, unknown, ids));
         };
         self.is_beside = spelling.is_marked;
-        analyser.analyse_tokens(text, row, scratch)?;
+        analyser.analyse_tokens(text, row, scratch, analyser.ngrams)?;
         let (tokens, bytes) = scratch.terms();
         let known = find_all(vocabulary, tokens, bytes, unknown, ids);
         self.words = ids.len();

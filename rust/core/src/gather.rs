@@ -7,8 +7,12 @@ use std::sync::Arc;
 
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
+use crate::key::Term;
 use crate::lexicon::Lexicon;
-use crate::processor::{prefetch, prefetch_text};
+use crate::memory::reserve;
+use crate::processor::{at_its_best, prefetch, prefetch_text};
+use crate::remembered::Remembered;
+use crate::spelling::Spelling;
 use crate::terms::Terms;
 use crate::threads::Parts;
 use crate::weigh::Weighting;
@@ -44,6 +48,9 @@ struct Part {
     words_end: Vec<usize>, // of the words of rows, behind which are characters
     taken: usize,          // entries that were there before
     scratch: Scratch,
+    spelled: Scratch,
+    remembered: Remembered,
+    places: Vec<u32>, // where each n-gram of characters was counted last, as `count` has it
 }
 
 impl Gatherer {
@@ -91,6 +98,7 @@ impl Gatherer {
         if part.taken > 1 << 31 {
             part.taken = 0;
             part.lexicon.forget_notes();
+            part.places.fill(0);
         }
         Ok((starts, features, values))
     }
@@ -126,29 +134,35 @@ impl Gatherer {
 
 impl Part {
     fn add(&mut self, analyser: &Analyser, texts: &[&str], first_row: usize) -> Result<(), Error> {
-        let joins = analyser.joinable();
+        let (joins, spelling) = (analyser.joinable(), analyser.spelling());
         for (i, text) in texts.iter().enumerate() {
             if let Some(next) = texts.get(i + 1) {
                 prefetch_text(next);
             }
             let row = first_row + i;
-            match joins {
-                Some(_) => analyser.analyse_single(text, row, &mut self.scratch)?,
-                None => analyser.analyse(text, row, &mut self.scratch)?,
+            match (spelling, joins) {
+                (Some(_), _) => {
+                    analyser.analyse_tokens(text, row, &mut self.scratch, (1, 1))?;
+                    analyser.analyse_words(text, row, &mut self.spelled)?;
+                }
+                (None, Some(_)) => analyser.analyse_single(text, row, &mut self.scratch)?,
+                (None, None) => analyser.analyse(text, row, &mut self.scratch)?,
             }
-            self.document(joins.unwrap_or((1, 1)))?;
+            self.document(joins.unwrap_or((1, 1)), spelling)?;
         }
         Ok(())
     }
 
-    /// Append the row of the document in `scratch`.
-    fn document(&mut self, (shortest, longest): (usize, usize)) -> Result<(), Error> {
+    /// Append the row of the document in `scratch`, and of the words that are spelled.
+    fn document(
+        &mut self,
+        (shortest, longest): (usize, usize),
+        spelling: Option<Spelling>,
+    ) -> Result<(), Error> {
         let Self { lexicon, entries, scratch, taken, .. } = self;
         let row = (*taken, entries.len());
         let (terms, text) = scratch.terms();
-        if row.0 + row.1 + longest * terms.len() >= u32::MAX as usize {
-            return Err(Error::Overflow);
-        }
+        must_have_room(row, longest * terms.len())?;
         let (words, characters) = terms.split_at(scratch.words());
         lexicon.visit_ngrams(words, text, (shortest, longest), |number, place| {
             *place = count(entries, row, *place, number);
@@ -157,8 +171,52 @@ impl Part {
         lexicon.visit_ngrams(characters, text, (1, 1), |number, place| {
             *place = count(entries, row, *place, number);
         });
-        self.ends.push(entries.len());
-        lexicon.checked()
+        if let Some(spelling) = spelling {
+            self.spell(row, spelling)?;
+        }
+        self.ends.push(self.entries.len());
+        self.lexicon.checked()
+    }
+
+    /// Count the n-grams of words that are spelled, for the row that begins at `row`.
+    fn spell(&mut self, row: (usize, usize), spelling: Spelling) -> Result<(), Error> {
+        let Self { lexicon, entries, spelled, remembered, places, .. } = self;
+        let number =
+            |grams: &[Term], text: &[u8], numbers: &mut Vec<u32>| lexicon.number(grams, text, numbers);
+        let (all, _) = remembered.read(spelled, spelling, number);
+        must_have_room((row.0, entries.len()), all)?;
+        if places.len() < lexicon.len() {
+            let more = lexicon.len().next_power_of_two() - places.len();
+            reserve(places, more);
+            places.resize(places.len() + more, 0);
+        }
+        remembered.once().for_each(|(grams, times)| count_all(grams, times, row, entries, places));
+        if let (false, Some(end)) = (spelling.is_marked, self.words_end.last_mut()) {
+            *end = entries.len();
+        }
+        Ok(())
+    }
+}
+
+/// Refuse more entries than can be numbered.
+fn must_have_room((taken, entries): (usize, usize), more: usize) -> Result<(), Error> {
+    if taken + entries + more >= u32::MAX as usize { Err(Error::Overflow) } else { Ok(()) }
+}
+
+at_its_best! {
+    /// [`count`] terms whose `places` are in a list by their numbers, so many times each.
+    fn count_all(numbers: &[u32], times: u32, row: (usize, usize), entries: &mut Vec<Entry>, places: &mut [u32]) {
+        let (taken, from) = row;
+        entries.reserve(numbers.len());
+        for number in numbers {
+            let place = &mut places[*number as usize];
+            if *place as usize > taken + from {
+                entries[*place as usize - taken - 1].count += times;
+            } else {
+                entries.push(Entry { number: *number, count: times });
+                *place = (taken + entries.len()) as u32;
+            }
+        }
     }
 }
 

@@ -79,6 +79,29 @@ impl Preparation {
             || known & COMPOSES != 0 && matches!(self.normal(text), Cow::Owned(_))
     }
 
+    /// Whether preparing may change more than that, by what is known of any character of a text.
+    #[inline]
+    #[must_use]
+    pub(crate) fn may_change(self, known: u16) -> bool {
+        self.lower && known & LOWERS != 0 || known & COMPOSES != 0
+    }
+
+    /// [`Self::apply`] to a stretch of a text for which [`Self::is_local`], and of which this much is known.
+    pub(crate) fn apply_locally(self, stretch: &str, known: u16, out: &mut String) {
+        if known & COMPOSES != 0 || !self.lower {
+            return self.apply(stretch, out);
+        }
+        for c in stretch.chars() {
+            if c.is_ascii() {
+                out.push(c.to_ascii_lowercase());
+            } else if about(c) & LOWERS != 0 {
+                out.extend(c.to_lowercase());
+            } else {
+                out.push(c);
+            }
+        }
+    }
+
     fn normal(self, text: &str) -> Cow<'_, str> {
         // Nothing below U+0300 (lead byte 0xCC) changes under NFC.
         let settled = text.bytes().fold(0, |most, byte| byte.max(most)) < 0xCC;

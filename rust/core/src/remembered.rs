@@ -23,6 +23,15 @@ pub(crate) struct Remembered {
     spelled: Spelled,
 }
 
+/// Numbers of character n-grams that are kept where a vocabulary grows: 256 MiB of them.
+const REMEMBERED: usize = 1 << 26;
+
+impl Default for Remembered {
+    fn default() -> Self {
+        Self::for_at_most(REMEMBERED)
+    }
+}
+
 impl Remembered {
     /// Nothing yet, and no more than about so many n-grams ever, four bytes each.
     pub(crate) fn for_at_most(most: usize) -> Self {

@@ -38,6 +38,11 @@ impl Edges {
         self.length = 0;
     }
 
+    /// Keep the first so many tokens only.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
     /// Start and end of each token.
     #[must_use]
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {

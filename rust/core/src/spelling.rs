@@ -26,17 +26,23 @@ impl Analyser {
         }
     }
 
-    /// Put the terms of `text` that are not spelled, its tokens and their n-grams, into `scratch`.
+    /// Put the terms of `text` that are not spelled, its tokens and such n-grams of them, into `scratch`.
     ///
     /// # Errors
     /// [`Error::DocumentTooLong`] above 1 GiB.
-    pub(crate) fn analyse_tokens(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
+    pub(crate) fn analyse_tokens(
+        &self,
+        text: &str,
+        row: usize,
+        scratch: &mut Scratch,
+        ngrams: (usize, usize),
+    ) -> Result<(), Error> {
         if self.grams == Grams::CharactersInWords {
             scratch.terms.clear();
             scratch.words = 0;
             return Ok(());
         }
-        self.analyse_to(text, row, scratch, (self.ngrams, None))
+        self.analyse_to(text, row, scratch, (ngrams, None))
     }
 
     /// Put the words of `text` that are spelled, those between white space, into `scratch`.

@@ -5,9 +5,12 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::letters::{FOLLOWS, LETTER, WORD, about};
+use crate::letters::{ALONE, APART, FOLLOWS, KATAKANA, LETTER, MARK, WORD, about};
 use crate::prepare::Preparation;
 use crate::scan::{Edges, Runs, scan};
+
+/// Joins pictures, and hangs on anything.
+const JOINER: char = '\u{200D}';
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +129,7 @@ impl Unit {
             }
             return runs
                 .into_iter()
-                .for_each(|(start, end, _)| self.cut(&prepared[start..end], start, edges));
+                .for_each(|(start, end, _)| self.cut_run(&prepared[start..end], start, edges));
         }
         let mut prepared = String::new();
         for (start, end, may_be_high) in runs {
@@ -135,20 +138,23 @@ impl Unit {
                 continue;
             }
             let run = &text[start..end];
-            if run.is_ascii() || !preparation.changes(run) {
+            let (any, is_one_word) = survey(run);
+            if is_one_word && self == Self::Words && !preparation.may_change(any) {
+                edges.push(start, end);
+            } else if !preparation.may_change(any) || !preparation.changes(run) {
                 // Its lower case is in `out`, as long as it is. Only sets of ASCII tell the two apart.
                 match self {
                     Self::Runs(Set::Ascii(_) | Set::WholeAscii(_), _) => {
-                        self.cut(std::str::from_utf8(&out[start..end]).unwrap_or(run), start, edges);
+                        self.cut_run(std::str::from_utf8(&out[start..end]).unwrap_or(run), start, edges);
                     }
-                    _ => self.cut(run, start, edges),
+                    _ => self.cut_run(run, start, edges),
                 }
-                continue;
+            } else {
+                prepared.clear();
+                preparation.apply_locally(run, any, &mut prepared);
+                self.cut(&prepared, out.len(), edges);
+                out.extend_from_slice(prepared.as_bytes());
             }
-            prepared.clear();
-            preparation.apply(run, &mut prepared);
-            self.cut(&prepared, out.len(), edges);
-            out.extend_from_slice(prepared.as_bytes());
         }
     }
 
@@ -183,15 +189,24 @@ impl Unit {
             !first.is_ascii() && about(first) & (FOLLOWS | LETTER) == FOLLOWS
         };
         self == Self::Words
-            && (text.contains('\u{200D}')
+            && (text.contains(JOINER)
                 || runs.iter().any(|&(start, end, may_be_high)| may_be_high && hangs(&text[start..end])))
     }
 
     /// Append the tokens of a run that stands at byte `at`.
     #[inline]
+    fn cut_run(self, run: &str, at: usize, edges: &mut Edges) {
+        if run.is_ascii() {
+            self.cut_ascii(run.as_bytes(), at, edges);
+        } else {
+            self.cut(run, at, edges);
+        }
+    }
+
+    /// The same of any stretch, such as a run that was prepared: U+037E becomes a semicolon.
+    #[inline]
     fn cut(self, run: &str, at: usize, edges: &mut Edges) {
         match self {
-            _ if run.is_ascii() => self.cut_ascii(run.as_bytes(), at, edges),
             Self::Words => push_words(run, at, edges),
             Self::Runs(Set::NotSpace, least) => push_runs(run, at, |c| !is_space(c), least, edges),
             Self::Runs(Set::Word, least) => push_runs(run, at, |c| about(c) & WORD != 0, least, edges),
@@ -257,18 +272,90 @@ fn has_alphanumeric(token: &[u8]) -> bool {
 
 /// The words of a stretch that begins at byte `at` of the text.
 fn push_words(stretch: &str, at: usize, edges: &mut Edges) {
-    if is_one_word(stretch) {
-        return edges.push(at, at + stretch.len());
-    }
-    for (offset, word) in stretch.unicode_word_indices() {
-        edges.push(at + offset, at + offset + word.len());
+    let before = edges.pairs().len();
+    let done = push_plain_words(stretch, at, edges);
+    if done < stretch.len() {
+        edges.truncate(before);
+        for (offset, word) in stretch.unicode_word_indices() {
+            edges.push(at + offset, at + offset + word.len());
+        }
     }
 }
 
-/// Whether a letter comes first and only what belongs to its word behind it; most text ends here.
-fn is_one_word(stretch: &str) -> bool {
-    let mut characters = stretch.chars();
-    characters.next().is_some_and(|c| about(c) & LETTER != 0) && characters.all(|c| about(c) & FOLLOWS != 0)
+/// Append the words of a stretch as far as what is known of single characters tells where they end; most text
+/// ends here. How far that is: where less than all of it, the annex must see the whole stretch.
+fn push_plain_words(stretch: &str, at: usize, edges: &mut Edges) -> usize {
+    let mut rest = stretch.char_indices().map(|(i, c)| (i, c, about(c))).peekable();
+    let end_of = |next: Option<&(usize, char, u16)>| next.map_or(stretch.len(), |(i, _, _)| *i);
+    while let Some((start, c, known)) = rest.next() {
+        if known & (LETTER | KATAKANA) != 0 {
+            let goes_on = if known & LETTER != 0 { FOLLOWS } else { KATAKANA };
+            let mut last = known;
+            while let Some((_, _, known)) = rest.next_if(|(_, c, known)| known & goes_on != 0 && *c != JOINER)
+            {
+                last = known;
+            }
+            // A mark or an underscore joins them (WB4, WB13a, WB13b), a letter does not.
+            let joins = if goes_on == KATAKANA { hangs(rest.peek()) } else { last & LETTER == 0 };
+            let beside = rest.peek().is_some_and(|(_, _, known)| known & (KATAKANA | FOLLOWS) != 0);
+            if joins && beside || rest.peek().is_some_and(|(_, c, _)| *c == JOINER) {
+                return start; // or a joiner, perhaps before a picture (WB3c)
+            }
+            edges.push(at + start, at + end_of(rest.peek()));
+        } else if known & ALONE != 0 {
+            while rest.next_if(|(_, c, known)| known & MARK != 0 && *c != JOINER).is_some() {}
+            if rest.peek().is_some_and(|(_, c, _)| *c == JOINER) {
+                return start;
+            }
+            edges.push(at + start, at + end_of(rest.peek()));
+        } else if known & APART != 0 {
+            if hangs(rest.peek()) {
+                return start;
+            }
+        } else if is_ascii_mid(c) {
+            // It holds words together only between two letters or digits, but for Hebrew.
+            if rest.peek().is_some_and(|(_, _, known)| known & (ALONE | APART) == 0)
+                || is_hebrew_before(stretch, start)
+            {
+                return start;
+            }
+        } else {
+            return start;
+        }
+    }
+    stretch.len()
+}
+
+/// Whether a character that is no letter may hang on the one before it: a mark, an underscore, a joiner.
+fn hangs(next: Option<&(usize, char, u16)>) -> bool {
+    next.is_some_and(|(_, _, known)| known & (FOLLOWS | LETTER) == FOLLOWS)
+}
+
+/// `.` `,` `'` `:` `;`, which hold words or numbers together.
+fn is_ascii_mid(c: char) -> bool {
+    matches!(c, '.' | ',' | '\'' | ':' | ';')
+}
+
+/// Whether a Hebrew letter, perhaps with marks, may stand before: an apostrophe belongs to its word (`WB7a`).
+fn is_hebrew_before(stretch: &str, at: usize) -> bool {
+    let mut before = stretch[..at].chars().rev();
+    stretch[at..].starts_with('\'')
+        && before
+            .find(|c| about(*c) & LETTER != 0 || about(*c) & FOLLOWS == 0)
+            .is_some_and(|c| ('\u{5d0}'..'\u{600}').contains(&c) || ('\u{fb1d}'..'\u{fb50}').contains(&c))
+}
+
+/// What is known of some character outside ASCII of a run, as a sum; and whether a letter comes first and only
+/// what belongs to its word behind it.
+fn survey(run: &str) -> (u16, bool) {
+    let (mut any, mut all, mut first) = (0, FOLLOWS, 0);
+    for (i, c) in run.char_indices() {
+        let known = about(c);
+        any |= if c.is_ascii() { 0 } else { known };
+        all &= known;
+        first = if i == 0 { known } else { first };
+    }
+    (any, first & LETTER != 0 && all & FOLLOWS != 0)
 }
 
 /// Runs of at least `least` characters that belong, in a stretch at byte `at` of the text.
@@ -294,110 +381,5 @@ fn push_runs(stretch: &str, at: usize, belongs: impl Fn(char) -> bool, least: us
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::prepare::{Accents, Form};
-
-    const AS_IS: Preparation = Preparation { form: None, lower: false, accents: Accents::Keep };
-
-    fn tokens(unit: Unit, text: &str) -> Vec<String> {
-        prepared_tokens(unit, text, AS_IS)
-    }
-
-    fn prepared_tokens(unit: Unit, text: &str, preparation: Preparation) -> Vec<String> {
-        let (mut out, mut edges) = (Vec::new(), Edges::default());
-        unit.tokens(text, preparation, false, &mut out, &mut edges);
-        edges.pairs().map(|(start, end)| String::from_utf8(out[start..end].to_vec()).unwrap()).collect()
-    }
-
-    #[test]
-    fn words_are_what_a_reader_would_call_words() {
-        let english = tokens(Unit::Words, "I can't pay £1,000.50 _now_ -- ok?");
-        assert_eq!(english, ["I", "can't", "pay", "1,000.50", "_now_", "ok"]);
-        assert_eq!(tokens(Unit::Words, "नमस्ते दुनिया"), ["नमस्ते", "दुनिया"]);
-        assert_eq!(tokens(Unit::Words, "l’été à 5 h"), ["l’été", "à", "5", "h"]);
-        assert_eq!(tokens(Unit::Words, "___ ... ''"), [] as [&str; 0]);
-    }
-
-    #[test]
-    fn the_sklearn_pattern_wants_two_word_characters() {
-        assert_eq!(tokens(Unit::SKLEARN, "I can't é éa _ __ 5 55"), ["can", "éa", "__", "55"]);
-        assert_eq!(tokens(Unit::SKLEARN, "I can't _ __ 5 55"), ["can", "__", "55"]);
-    }
-
-    #[test]
-    fn patterns_of_the_simple_kind_are_understood() {
-        let of = |pattern: &str, text: &str| tokens(Unit::of_pattern(pattern).unwrap(), text);
-        assert_eq!(of(r"\w{1,}", "I can't é"), ["I", "can", "t", "é"]);
-        assert_eq!(of(r"\S{3,}", "I can't, é été\u{a0}x"), ["can't,", "été"]);
-        assert_eq!(of("[a-z]{2,}", "ab1cd_e éfg Hij x9"), ["ab", "cd", "fg", "ij"]);
-        assert_eq!(of("[a-zA-Z0-9]{3,}", "ab1_cde éfgh"), ["ab1", "cde", "fgh"]);
-        let lowered = Preparation { lower: true, ..AS_IS };
-        let letters = Unit::of_pattern("[a-z]{1,}").unwrap();
-        assert_eq!(prepared_tokens(letters, "Ab1Cd é Ÿz", lowered), ["ab", "cd", "z"]);
-        assert_eq!(of(r"\b[a-z]{2,}\b", "ab1 cd éfg hi_j kl, m no"), ["cd", "kl", "no"]);
-        for other in
-            ["a|b", r"\w+", r"\b\w{2,}\b", "[^a]{1,}", "[a-é]{1,}", "[A-z]{1,}", r"\w{0,}", "[]{1,}", "{1,}"]
-        {
-            assert_eq!(Unit::of_pattern(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn white_space_is_that_of_python() {
-        let text = " a\u{a0}b\x1cc\u{2028}d\u{200b}e\0 ";
-        assert_eq!(tokens(Unit::WHITESPACE, text), ["a", "b", "c", "d\u{200b}e\0"]);
-        assert_eq!(tokens(Unit::WHITESPACE, " a\x1cc\u{b}e\0\n"), ["a", "c", "e\0"]);
-    }
-
-    /// The fast paths against the annex, on a long walk through awkward characters, prepared or not.
-    #[test]
-    fn words_equal_the_annex_on_awkward_text() {
-        let alphabet = "aB1_.':;,\"-(< \n\0éÉЖиאב״’·\u{301}\u{ad}\u{200d}\u{200b}ℹ🇬🇧😀カー字न्ि一٣Σİ\u{338}\u{316}\u{5b0}\u{5b4}\u{fe0f}\u{3000}";
-        let alphabet: Vec<char> = alphabet.chars().collect();
-        let mut state = 1u64;
-        for round in 0..90_000 {
-            let next = |_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                alphabet[(state >> 33) as usize % alphabet.len()]
-            };
-            let text: String = (0..round % 150)
-                .map(next)
-                .filter(|c| round % 3 != 0 || c.is_ascii())
-                .filter(|c| round % 2 != 0 || !matches!(c, 'Σ' | '\u{200d}'))
-                .collect();
-            for form in [None, Some(Form::Nfc), Some(Form::Nfkc)] {
-                let accents = [Accents::Strip, Accents::Ascii, Accents::Keep][(round % 7).min(2)];
-                let preparation = Preparation { form, lower: round % 5 > 0, accents };
-                let mut whole = String::new();
-                preparation.apply(&text, &mut whole);
-                let expected: Vec<&str> = whole.unicode_words().collect();
-                assert_eq!(
-                    prepared_tokens(Unit::Words, &text, preparation),
-                    expected,
-                    "{text:?} {preparation:?}"
-                );
-            }
-        }
-    }
-
-    /// Every letter beside every kind of neighbour, and every mark behind one.
-    #[test]
-    fn what_is_said_to_form_one_word_does() {
-        let all = || (0..0x3_0000).filter_map(char::from_u32).filter(|c| about(*c) & FOLLOWS != 0);
-        let letters: Vec<char> = all().filter(|c| about(*c) & LETTER != 0).collect();
-        let marks: Vec<char> = all().filter(|c| about(*c) & LETTER == 0).collect();
-        let mut state = 7usize;
-        let mut any = |from: &[char]| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            from[(state >> 33) % from.len()]
-        };
-        for c in &letters {
-            let text: String = [*c, any(&marks), any(&letters), any(&letters), any(&marks), any(&marks), *c]
-                .iter()
-                .collect();
-            assert!(is_one_word(&text));
-            assert_eq!(text.unicode_words().collect::<Vec<_>>(), [text.as_str()], "{text:?}");
-        }
-    }
-}
+#[path = "tokenise_tests.rs"]
+mod tests;

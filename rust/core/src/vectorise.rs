@@ -20,9 +20,6 @@ use crate::threads::{Parts, both, on_threads};
 /// After one document in so many it is foreseen how long rows will be.
 pub(crate) const LOOK: usize = 16;
 
-/// Numbers of character n-grams that are kept for words that may come again: 256 MiB of them.
-pub(crate) const REMEMBERED: usize = 1 << 26;
-
 /// Row boundaries, term numbers and counts.
 pub type CountRows<T> = (Vec<i64>, Vec<i32>, Vec<T>);
 /// Names one behind the other, and where each starts and ends.
@@ -228,7 +225,7 @@ impl<T> Default for Part<T> {
     fn default() -> Self {
         Self {
             lexicon: Lexicon::default(),
-            remembered: Remembered::for_at_most(REMEMBERED),
+            remembered: Remembered::default(),
             seen: Seen::default(),
             ends: Vec::new(),
             ids: Vec::new(),

@@ -236,6 +236,8 @@ def _header(metadata: dict[str, str]) -> Header:
         raise ModelFileError(
             f"it has format {header['format']}, this version reads up to {COMPACT_FORMAT}: upgrade textodds"
         )
+    if (header["format"] == COMPACT_FORMAT) != ("compact" in header):
+        raise ModelFileError(f"files of format {COMPACT_FORMAT}, and no others, are compact")
     return header
 
 
