@@ -178,8 +178,8 @@ def train(
 ) -> None:
     """Train a classifier on labelled texts or tables.
 
-    Reads CSV, JSON, Parquet, Excel, mail, folders and databases; selects features and learner on held-out
-    texts; keeps documents, to learn and forget.
+    Reads CSV, JSON, Parquet, Excel, mail, folders, databases; selects features and learner on held-out
+    texts; keeps texts to learn and forget.
     """
     is_of_kept = options["like"] is not None and not data and options["query"] is None
     if is_of_kept and click.get_current_context().get_parameter_source("output") is ParameterSource.DEFAULT:
