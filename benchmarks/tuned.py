@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import hashlib
 import json
 import sys
 import tempfile
@@ -22,7 +21,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +30,7 @@ from numpy.typing import NDArray
 import peers
 import textodds
 from corpora import HERE, Corpora, Corpus, Missing
+from kept import Measured, Place, Store, digest, versions
 
 KEPT = HERE / "results" / "best-peers.json"
 
@@ -141,19 +140,8 @@ class Search:
         return [settings for settings, _, _ in sorted(self.tried, key=place)]
 
 
-class Peer(Protocol):
+class Peer(Measured, Protocol):
     """A way to classify texts that knows how to choose its own settings."""
-
-    @property
-    def name(self) -> str:
-        """What the tables call it."""
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """Those whose versions its results depend on."""
-
-    def space(self) -> Any:
-        """What it chooses from, as plain data."""
 
     def answers(self, train: Rows, test: Rows, search: Search) -> tuple[Answers, Settings]:
         """Answers to the test texts, and the settings that were chosen for them."""
@@ -390,42 +378,27 @@ PEERS: tuple[Peer, ...] = (
 )
 
 
+def _place(result: Mapping[str, Any]) -> tuple[int, ...]:
+    names = [peer.name for peer in PEERS]
+    return DATA.index(result["data"]), names.index(result["peer"])
+
+
 @dataclass
-class Kept:
+class Kept(Store):
     """Results of peers in a file, by peer and data set."""
 
     path: Path = KEPT
-
-    def results(self) -> list[dict[str, Any]]:
-        """Those that are there now."""
-        if not self.path.is_file():
-            return []
-        found: list[dict[str, Any]] = json.loads(self.path.read_text(encoding="utf-8"))
-        return found
+    place: Place = _place
 
     def result(self, peer: Peer, corpus: Corpus) -> dict[str, Any]:
         """The result of a peer on a data set: the one that is kept, else measured now and kept."""
         key = {"data": corpus.name, "peer": peer.name}
         means = {
             "files": digest(corpus),
-            "versions": {package: _version(package) for package in peer.packages},
+            "versions": versions(peer.packages),
             "space": _plain(peer.space()),
         }
-        for result in self.results():
-            if all(result[name] == value for name, value in (key | means).items()):
-                return result
-        found = key | _measured(peer, corpus) | means
-        others = [one for one in self.results() if any(one[name] != value for name, value in key.items())]
-        lines = [json.dumps(one, ensure_ascii=False) for one in sorted([*others, found], key=_place)]
-        fresh = self.path.with_suffix(".new")
-        fresh.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-        fresh.replace(self.path)  # at once: an interrupted run leaves a whole file
-        return found
-
-
-def _place(result: Mapping[str, Any]) -> tuple[int, int]:
-    names = [peer.name for peer in PEERS]
-    return DATA.index(result["data"]), names.index(result["peer"])
+        return self.once(key, means, lambda: _measured(peer, corpus))
 
 
 def _measured(peer: Peer, corpus: Corpus) -> dict[str, Any]:
@@ -450,22 +423,6 @@ def _measured(peer: Peer, corpus: Corpus) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """The value as JSON will give it back."""
     return json.loads(json.dumps(value))
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except ImportError as error:
-        raise Missing(f"{package} is not installed") from error
-
-
-def digest(corpus: Corpus) -> str:
-    """The first digits of the digest of its files."""
-    found = hashlib.sha256()
-    for part in (corpus.train, corpus.test):
-        with part.path.open("rb") as file:
-            found.update(hashlib.file_digest(file, "sha256").digest())
-    return found.hexdigest()[:12]
 
 
 def _line(settings: Settings) -> str:

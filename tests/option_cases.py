@@ -55,6 +55,7 @@ def folder(tmp_path, monkeypatch):
         "shouted.csv": [head, *rows, rows[0].replace(",ham,", ",HAM,")],
         "tags.csv": [head, *(row.replace(",spam,", ",spam|loud,") for row in rows)],
         "stop.txt": ["the", "free"],
+        "words.vec": [f"{word} {i % 3} {i}" for i, word in enumerate([*COMMON, *WORDS["spam"], "lottery"])],
         "people.csv": ["height,note,visits,label", *table],
         "numbers.csv": ["height,visits,label", *numbers],
     }
@@ -88,6 +89,8 @@ CASES = [
          acts=lambda model: "visits" not in [column.name for column in model.schema.used]),
     case("like", {"like": "like.textodds"}, ["--like", "like.textodds"], data="people.csv",
          acts=lambda model: taken_for(model, "visits") == "categorical"),
+    case("vectors", {"vectors": "words.vec"}, ["--vectors", "words.vec"],
+         acts=lambda model: model.info["neighbours"]["words"] == 15),
     case("unlabelled", {"unlabelled": "more.csv"}, ["--unlabelled", "more.csv"],
          acts=lambda model: model.info["unlabelled"]["documents"] == 60),
     case("stream", {"stream": True}, ["--stream"], acts=lambda model: model.recipe.settings.hash_bits == 22),

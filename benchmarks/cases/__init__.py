@@ -6,6 +6,7 @@ from bench import Bench
 from cases.asking import asking
 from cases.best import best
 from cases.discriminant import discriminant
+from cases.few import few
 from cases.files import train_csv
 from cases.gaussian import gaussian
 from cases.labels import labels
@@ -47,6 +48,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "labels": labels,
     "vectorisers": vectorisers,
     "best": best,
+    "few": few,
     "asking": asking,
     "serve": requests_per_second,
     "serve-latency": latency,

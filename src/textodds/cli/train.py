@@ -57,6 +57,7 @@ CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
 UNLABELLED = "Unlabelled texts to learn from too."
+VECTORS = "Word vectors of word2vec, GloVe, model2vec, …."
 CLEAN = "Merge labels that differ only in case or spaces."
 BUDGET = "Core time to select and train.  [default: 60s]"
 GOAL = "For several labels: f1, recall=0.9, …  [default: f1]"
@@ -116,6 +117,7 @@ class TrainOptions(Reading):
     clean_labels: bool
     textbook: bool
     unlabelled: str | None
+    vectors: str | None
     stream: bool
     columns: dict[str, str] | None
     like: str | None
@@ -153,6 +155,7 @@ def _default_path(context: click.Context, _: click.Parameter, output: str | None
 @reading_options(labelled=True, weighted=True)
 @option("Data", "--clean-labels", is_flag=True, help=CLEAN)
 @option("Data", "--unlabelled", metavar="DATA", reads=themselves, help=UNLABELLED)
+@option("Data", "--vectors", metavar="FILE", reads=themselves, help=VECTORS)
 @column_options()
 @learner_option("auto, or mixed for tables")
 @textbook_option()
@@ -175,9 +178,8 @@ def train(
 ) -> None:
     """Train a classifier on labelled texts or tables.
 
-    Reads CSV, TSV, JSON, Parquet, Excel, mail, fastText lines, folders and databases, gzipped or not;
-    selects features and learner on held-out texts; and writes a model file with its documents, to learn
-    and forget.
+    Reads CSV, JSON, Parquet, Excel, mail, folders, databases; selects features and learner on held-out
+    texts; keeps texts to learn and forget.
     """
     is_of_kept = options["like"] is not None and not data and options["query"] is None
     if is_of_kept and click.get_current_context().get_parameter_source("output") is ParameterSource.DEFAULT:
@@ -208,7 +210,7 @@ def train(
 
         tell_trained(model, path, written, evaluation, observer, seconds, json=as_json_, quiet=quiet)
         return
-    is_told = options["like"] or options["unlabelled"] or options["stream"] or options["textbook"]
+    is_told = any(options[name] for name in ("like", "unlabelled", "vectors", "stream", "textbook"))
     is_open = options["learner"] in (None, AUTO) and not is_told
     about = (observer, seconds, evaluation, options["weight"], is_of_kept, is_open)
     summary = Summary(model, path, written, *about)
@@ -307,6 +309,9 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield ""
     if found := model.info.get("unlabelled"):
         yield from summaries.unlabelled_lines(found, model.info.get("neighbours"))
+        yield ""
+    elif known := model.info.get("neighbours"):
+        yield from summaries.vector_lines(known)
         yield ""
     if isinstance(model, TextModel):
         yield from summaries.selection_lines(model.info.get("chosen"))

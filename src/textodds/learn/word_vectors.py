@@ -38,8 +38,9 @@ class Neighbours:
     What is found folds into one weight a word, by (1), and an intercept
     :math:`b_k - \tfrac{s}{r} m^\top a_k`: words that no labelled text has get weights too.
 
-    The vectors are those of latent semantic analysis: with :math:`X \approx P S Q^\top` the truncated
-    singular value decomposition of the tf-idf rows of all texts, labelled or not, :math:`E = Q S^{1/2}`.
+    Vectors come from a file (`given`), or are those of latent semantic analysis: with
+    :math:`X \approx P S Q^\top` the truncated singular value decomposition of the tf-idf rows of all texts,
+    labelled or not, :math:`E = Q S^{1/2}`.
 
     References
     ----------
@@ -56,9 +57,12 @@ class Neighbours:
     def of(cls, rows: CompressedRows, are_words: Mask, size: int = SIZE) -> Neighbours:
         """The neighbours of those features (V,) that are words, in the rows of all texts."""
         places = np.where(are_words, np.cumsum(are_words) - 1, -1).astype(np.int64)
-        some = _of_words(rows, places, int(are_words.sum()))
-        vectors = made(some, size)
-        found = some @ vectors
+        return cls.given(rows, places, made(_of_words(rows, places, int(are_words.sum())), size))
+
+    @classmethod
+    def given(cls, rows: CompressedRows, places: Integers, vectors: Floats) -> Neighbours:
+        """The neighbours by vectors (W, D) that come from elsewhere; ``places`` (V,) is -1 where none is."""
+        found = _of_words(rows, places, len(vectors)) @ vectors
         mean = found.mean(axis=0) if len(found) else np.zeros(vectors.shape[1])
         spread = float(np.sqrt(np.einsum("ij,ij->", found - mean, found - mean) / max(len(found), 1)))
         return cls(vectors, places, mean, spread or 1.0)
@@ -79,6 +83,11 @@ class Neighbours:
         own = np.vstack([share * (self.vectors @ a), np.zeros((1, a.shape[1]))])
         intercept = model.intercept - share * (self.mean @ a)
         return replace(model, weights=Weights.of_matrix(weights + own[self.places]), intercept=intercept)
+
+    def weights_of(self, model: LinearModel, strength: float, vectors: Floats) -> Floats:
+        """Weights (M, K), by (1), of words with vectors (M, D) that no row has: u is 0."""
+        a = model.weights.rows(np.arange(len(self.places), model.n_features))
+        return np.asarray(strength / self.spread * (vectors @ a))
 
 
 def made(rows: CompressedRows, size: int = SIZE) -> Floats:

@@ -176,6 +176,11 @@ class TextUpdates(TextReading):
                 "a model that comes from fastText has neither documents nor counts, and cannot be updated",
                 hint="train on the data instead: `textodds train DATA -o MODEL`",
             )
+        if "source" in self.info.get("neighbours", ()):
+            raise Unsupported(
+                "a model whose words learned from word vectors cannot be updated without these vectors",
+                hint="train it again on all texts: `textodds train DATA --vectors FILE`",
+            )
         if "neighbours" in self.info:
             raise Unsupported(
                 "a model whose words learned from unlabelled texts cannot be updated without these texts",

@@ -46,7 +46,8 @@ OPTIONS = ("budget", "calibrate", "memory", "textbook", "typical")
 """Options of `textodds.train` that mean the same here, beside those that are named."""
 
 ONE_MACHINE = (
-    *("labels", "weights", "columns", "like", "unlabelled", "stream", "documents", "clean_labels", "threads"),
+    *("labels", "weights", "columns", "like", "unlabelled", "vectors", "stream", "documents"),
+    *("clean_labels", "threads"),
     *(name for name in READ_OPTIONS if name not in ("text", "label", "weight", "bad_rows")),
 )
 """Options of `textodds.train` that have no part in reading and learning on Spark."""

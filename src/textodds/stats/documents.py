@@ -80,8 +80,8 @@ class Documents:
         """Total weight of the documents."""
         return float(len(self) if self.weights is None else self.weights.sum())
 
-    def select(self, selection: Selection) -> None:
-        """Keep the terms that a selection names."""
+    def select(self, selection: Selection, also: NDArray[np.bool_] | None = None) -> None:
+        """Keep the terms that a selection names, and others by their number as they were gathered."""
         documents = occurrences = self.gathered.documents(self.weights)
         if selection.max_features is not None:
             occurrences = self.gathered.occurrences(self.weights)
@@ -89,6 +89,8 @@ class Documents:
         if len(self) and not selection.keeps_all:
             keep &= selection.mask(documents, occurrences, self.n_documents)
         selection.break_ties(keep, occurrences, lambda tied: self.gathered.names(tied.astype(np.uint32)))
+        if also is not None:
+            keep |= also & (documents > 0)
         keys, arena, numbers = self.gathered.select(keep)
         self.vocabulary = Vocabulary(keys, arena)
         self.documents = documents[numbers]

@@ -34,6 +34,20 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.keys) // 2
 
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> tuple[Vocabulary, NDArray[np.uint32]]:
+        """The vocabulary of distinct words, and the place of each of its words among those given.
+
+        >>> vocabulary, places = Vocabulary.of_words(["see", "you", "free"])
+        >>> [["see", "you", "free"][place] for place in places] == vocabulary.words()
+        True
+        """
+        encoded = [word.encode() for word in words]
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        packed = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        (keys, arena), places = _kernels.NameIndex(packed, ends).vocabulary()
+        return cls(keys, arena), places
+
     @cached_property
     def directory(self) -> NDArray[np.uint32]:
         """Where the words of each hash prefix begin."""

@@ -65,6 +65,11 @@ class Question:
                 "this model was learned from unlabelled texts too, which it does not keep",
                 hint="train again on both: `textodds train DATA --unlabelled DATA`",
             )
+        if "neighbours" in model.info:
+            raise Unsupported(
+                "this model was learned from unlabelled texts or word vectors too, which it does not keep",
+                hint="train again on both: `textodds train DATA`, with `--unlabelled` or `--vectors`",
+            )
         recipe, asked = model.recipe, model.info.get(ASKED)
         if isinstance(asked, Mapping):
             words = {name: _word(name, value) for name, value in asked.get("words", {}).items()}

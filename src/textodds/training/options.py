@@ -56,6 +56,7 @@ class TrainOptions(ReadingOptions, WordOptions, total=False):
     budget: float | None
     goal: str | None
     unlabelled: object
+    vectors: str | os.PathLike[str] | None
     stream: bool
     typical: bool
     calibrate: bool

@@ -127,6 +127,7 @@ def plan_of(
     words: Mapping[str, object],
     *,
     unlabelled: bool = False,
+    vectors: bool = False,
     stream: bool = False,
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
@@ -145,9 +146,10 @@ def plan_of(
         how["calibrate"] = False
         _refuse("textbook", stream=stream, like=like, budget=how.get("budget"))
         named, words = _of_textbook(named, features, words, columns or {})
-    if unlabelled or stream:
-        which = "unlabelled" if unlabelled else "stream"
-        _refuse(which, typical=typical, stream=stream and unlabelled, columns=columns, like=like)
+    if unlabelled or vectors or stream:
+        which = "unlabelled" if unlabelled else "vectors" if vectors else "stream"
+        _refuse(which, typical=typical, stream=stream and which != "stream", columns=columns, like=like)
+        _refuse(which, vectors=vectors and unlabelled, textbook=vectors and how.get("textbook", False))
         _refuse(which, budget=how.get("budget"), memory=how.get("memory"), features=unlabelled and features)
         if unlabelled and (not named or named == (AUTO,)) and not how.get("textbook", False):
             return Plan(None, None, words, **how)  # chosen on held-out texts
@@ -288,12 +290,13 @@ def _named(learner: object, words: Mapping[str, object]) -> tuple[tuple[Named, .
 def _of_one(
     which: str, named: tuple[Named, ...], features: object, words: Mapping[str, object]
 ) -> tuple[Learner, None, Mapping[str, object]]:
-    """The learner of a stream, or of unlabelled texts too, nothing left to choose, and its words."""
-    is_stream = which == "stream"
+    """The learner of a stream, of unlabelled texts or vectors too, nothing left to choose, and its words."""
+    if which == "vectors" and named == (AUTO,):
+        named = ()
     if len(named) > 1 or named[:1] == (AUTO,):
-        usual = OF_STREAMS if is_stream else OF_UNLABELLED
+        usual = OF_UNLABELLED if which == "unlabelled" else OF_STREAMS
         raise InputError(f"`{which}` applies to one learner, not to model selection", hint=f"name {usual}")
-    learner = _of_stream(named) if is_stream else _of_unlabelled(named)
+    learner = {"stream": _of_stream, "vectors": _with_vectors, "unlabelled": _of_unlabelled}[which](named)
     if features is not None:
         pins = pins_of(learner, features, words)
         if not pins.is_settled:
@@ -313,6 +316,17 @@ def _of_unlabelled(named: tuple[Named, ...]) -> Learner:
         raise InputError(
             f"{learner.entry.name} does not learn from unlabelled texts",
             hint="leave the learner out, or name semisupervised or softmax",
+        )
+    return learner
+
+
+def _with_vectors(named: tuple[Named, ...]) -> Learner:
+    """The learner whose prior vectors of words inform."""
+    learner = resolved(named[0] if named else WITH_NEIGHBOURS)
+    if learner.entry.name != WITH_NEIGHBOURS or getattr(learner, "descent", None) is not None:
+        raise InputError(
+            f"{learner.entry.name} does not learn from word vectors",
+            hint="leave the learner out, or name softmax",
         )
     return learner
 

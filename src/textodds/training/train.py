@@ -118,6 +118,7 @@ def train(
     columns: Mapping[str, str] | None = None,
     like: Like | None = None,
     unlabelled: object = None,
+    vectors: str | os.PathLike[str] | None = None,
     stream: bool = False,
     typical: bool = False,
     calibrate: bool = True,
@@ -160,6 +161,10 @@ def train(
         Unlabelled texts to learn from too: by EM (`SemiSupervisedNB`), or by softmax regression whose prior
         knows which words occur together, whichever does better on held-out labelled texts; or by a named
         learner, ``"semisupervised"`` or ``"softmax"``. Such a model cannot learn more or forget.
+    vectors : path, optional
+        Word vectors, by which words that are alike have like weights, and words of no training text have
+        weights too: word2vec, GloVe or fastText (text or binary), safetensors with a vocabulary, or
+        model2vec's folder. How much they count is chosen on held-out texts. Such a model cannot learn more.
     stream : bool, default False
         Learn softmax regression in one pass, words hashed, in memory that does not grow with the data.
     typical : bool, default False
@@ -222,29 +227,33 @@ def train(
     if isinstance(like, TextModel):
         must_ask_nothing_else(
             learner=learner, features=features, words=words, columns=columns, unlabelled=unlabelled,
-            stream=stream, textbook=textbook, clean_labels=clean_labels,
+            vectors=vectors, stream=stream, textbook=textbook, clean_labels=clean_labels,
         )  # fmt: skip
         return _like(like, (source, labels, weights), reading, how, observer)
-    others_too = unlabelled is not None
+    others_too, file = unlabelled is not None, None if vectors is None else os.fspath(vectors)
     plan = plan_of(
-        learner, features, words, unlabelled=others_too, stream=stream, columns=columns, like=like, **how
-    )
+        learner, features, words, unlabelled=others_too, vectors=file is not None, stream=stream,
+        columns=columns, like=like, **how,
+    )  # fmt: skip
     question = Question(learner, features, words, calibrate, typical, textbook, stream)
 
     def of_rows() -> TextModel | TableModel | MultiLabelModel:
+        if file is not None:
+            raise InputError("word vectors are for texts, and these data have none", hint="leave them out")
         model = _of_rows((source, labels, weights), reading, plan, observer, clean=clean_labels)
         return _remembering(model, known)
 
     def of_texts(data: Source) -> TextModel | TableModel | MultiLabelModel:
         if data.has_label_sets:
-            refused = {"unlabelled": others_too, "stream": stream}
+            refused = {"unlabelled": others_too, "vectors": file is not None, "stream": stream}
             return _several(data, plan, goal, observer, known, refused, clean=clean_labels)
         _must_have_no_goal(goal)
         others = _without_labels(unlabelled, reading)
         data = checked_labels(data, clean_labels)
-        model = with_labels(_of_texts(data, others, plan, observer, stream=stream), data, clean_labels)
+        model = _of_texts(data, others, plan, observer, stream=stream, vectors=file)
+        model = with_labels(model, data, clean_labels)
         model = _remembering(model, known, data.schema)
-        return model if unlabelled is not None else _asked(model, question)
+        return model if others_too or file is not None else _asked(model, question)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
 
@@ -336,9 +345,19 @@ def _asked(model: TextModel, question: Question) -> TextModel:
 
 
 def _of_texts(
-    data: Source, unlabelled: Source | None, plan: Plan, observer: Observer, *, stream: bool
+    data: Source,
+    unlabelled: Source | None,
+    plan: Plan,
+    observer: Observer,
+    *,
+    stream: bool,
+    vectors: str | None = None,
 ) -> TextModel:
-    """A model of texts: with others that have no labels, in one pass over a stream, or as usual."""
+    """A model of texts: with others that have no labels, with word vectors, of a stream, or as usual."""
+    if vectors is not None:
+        from textodds.training.neighbours import train_vectors_on
+
+        return train_vectors_on(data, vectors, plan, observer)
     if unlabelled is not None:
         from textodds.training.semisupervised import train_unlabelled_on
 
