@@ -74,8 +74,8 @@ def test_answers_are_those_of_the_model(target):
 
 @pytest.mark.long
 @pytest.mark.parametrize("target", TARGETS)
-def test_answers_are_those_of_the_model_for_every_case(target):
-    must_agree(target, asked_of(CASES, 300))
+def test_answers_are_those_of_the_model_for_more_cases(target):
+    must_agree(target, asked_of(CASES[1::6], 60))
 
 
 @pytest.mark.slow
