@@ -58,11 +58,12 @@ def must_agree(target, asked):
 
 
 def asked_of(cases, n=25):
-    """Models of words, which leaves out those whose learner has chosen characters beside them; and texts."""
+    """Models of words, which leaves out those whose learner has chosen characters; and texts."""
     return [
         (model_of(*case), without_zeros(new_texts(case[1])[-20:] + awkward_texts(n)), str(case))
         for case in cases
-        if model_of(*case).recipe.settings.characters is None
+        if "characters" not in model_of(*case).recipe.settings.unit
+        and model_of(*case).recipe.settings.characters is None
     ]
 
 

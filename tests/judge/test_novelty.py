@@ -496,13 +496,14 @@ def test_typical_texts_are_those_that_a_model_without_them_finds(monkeypatch):
         return tally
 
     monkeypatch.setattr(textodds.TextModel, "count", noted)
-    model = textodds.train(texts, labels, typical=True)
+    model = textodds.train(texts, labels, learner="multinomial", typical=True)
     assert sorted(i for part in forgotten for i in part) == list(range(60))
     assert max(map(len, forgotten)) <= 12
     expected = []
     for part in forgotten:
         rest = [i for i in range(60) if i not in part]
-        other = textodds.train([texts[i] for i in rest], [labels[i] for i in rest])
+        kept = [texts[i] for i in rest], [labels[i] for i in rest]
+        other = textodds.train(*kept, learner="multinomial")
         expected += surprises(other, [texts[i] for i in part]).tolist()
     np.testing.assert_allclose(np.sort(model.typical.surprise), np.sort(expected), rtol=1e-12)
     assert model.typical.length.tolist() == sorted(len(text.split()) for text in texts)

@@ -35,7 +35,7 @@ def direct(counts, a, b, prior):
 
 
 def test_the_words_equal_a_direct_implementation():
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial")
     counts = {label: Counter() for label in model.classes_}
     for text, label in zip(TEXTS, LABELS, strict=True):
         counts[label].update(model.recipe.settings.terms(text))
@@ -55,7 +55,7 @@ def test_the_words_equal_a_direct_implementation():
 
 
 def test_the_surest_come_first_and_only_as_many_as_asked():
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial")
     sizes = [abs(word.z) for word in model.separating_words("spam", "ham", 5)]
     assert len(sizes) == 5
     assert sizes == sorted(sizes, reverse=True)
@@ -63,7 +63,7 @@ def test_the_surest_come_first_and_only_as_many_as_asked():
 
 
 def test_swapping_the_classes_changes_the_signs():
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial")
     there = {word.word: word for word in model.separating_words("spam", "ham", None)}
     for word in model.separating_words("ham", "spam", None):
         assert word.log_odds_ratio == pytest.approx(-there[word.word].log_odds_ratio, abs=1e-12)
@@ -128,7 +128,7 @@ def cells(y, documents):
 @pytest.mark.parametrize("prior", [0.0, -1.0, math.nan, math.inf])
 def test_a_prior_of_no_words_is_refused(prior):
     with pytest.raises(InputError, match="the prior must be above 0"):
-        textodds.train(TEXTS, LABELS).separating_words("spam", "ham", prior=prior)
+        textodds.train(TEXTS, LABELS, learner="multinomial").separating_words("spam", "ham", prior=prior)
 
 
 def test_a_model_without_counts_has_no_intervals():
@@ -138,7 +138,7 @@ def test_a_model_without_counts_has_no_intervals():
 
 def test_a_class_cannot_be_separated_from_itself():
     with pytest.raises(InputError, match="its own rival"):
-        textodds.train(TEXTS, LABELS).separating_words("spam", "spam")
+        textodds.train(TEXTS, LABELS, learner="multinomial").separating_words("spam", "spam")
 
 
 def test_extreme_counts_give_finite_numbers():
