@@ -22,7 +22,7 @@ LEARNERS = {
     "subjectivity": "multinomial:binary",
     "webkb_raw": "multinomial:strip_accents",
 }
-FEW, MANY = 60, 1500  # texts of each set, in `make test` and at length
+FEW, MANY = 60, 500  # texts of each set, in `make test` and at length
 TARGETS = {"python": by_python, "javascript": by_node, "c": by_c}
 
 

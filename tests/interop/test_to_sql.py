@@ -136,5 +136,5 @@ def test_answers_to_real_texts_are_those_of_the_model(name, target, real_data):
     (texts, labels), (new, _) = real_data(name)
     step = max(1, len(texts) // 1500)
     model = textodds.train(texts[::step], labels[::step], learner="multinomial:ngrams=1-2", max_features=5000)
-    some = without_zeros(new[:: max(1, len(new) // 300)])
+    some = without_zeros(new[:: max(1, len(new) // 60)])
     must_agree(target, [(model, some, name)])

@@ -88,7 +88,9 @@ def test_slices_and_coverage_are_those_of_the_rows(visit, mail_service, mail_fil
     page = visit(mail_service, "files")
     classify(page, "a.csv", table())
     page.get_by_label("Accuracy by").select_option("source")
-    rows = page.get_by_role("region", name="By a column").get_by_role("row").all()[1:]
+    slices = page.get_by_role("region", name="By a column")
+    expect(slices.get_by_role("rowheader", name="web")).to_be_visible()
+    rows = slices.get_by_role("row").all()[1:]
     shown = {
         row.get_by_role("rowheader").inner_text(): row.get_by_role("cell").all_inner_texts() for row in rows
     }
