@@ -367,6 +367,10 @@ def _softmax():
         learner = made(class_weight=balance, tolerance=TIGHT, **kinds[kind], **strengths[strength])
         described = "-".join([kind, strength, balance or "plain", settings, str(classes)])
         yield SoftmaxCase(described, learner, classes, OF_WEIGHTS[settings])
+    for kind, settings, classes in (("softmax", "words-and-characters", 2), ("nb-softmax", "selection", 7)):
+        made = SoftmaxLearner if kind == "softmax" else NBSoftmaxLearner
+        learner = made(C=1.0, naive_bayes=0.4, tolerance=TIGHT)
+        yield SoftmaxCase(f"{kind}-pooled-{settings}-{classes}", learner, classes, OF_WEIGHTS[settings])
 
 
 def _discriminants():

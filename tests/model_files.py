@@ -18,7 +18,7 @@ def small_model(classes=2, **options):
     """A model with a long word; with twelve classes its weights are stored as exceptions."""
     labels = [f"c{i % 2:02}" for i in range(len(TEXTS))] + [f"c{k:02}" for k in range(2, classes)]
     extra = [f"own{k} own{k}b own{k}c" for k in range(2, classes)]
-    return textodds.train(TEXTS + extra, labels, **options)
+    return textodds.train(TEXTS + extra, labels, **{"learner": "multinomial", **options})
 
 
 def parts(path):

@@ -57,16 +57,16 @@ textodds.train("mail.csv", text="body", threads="two")
 textodds.train("mail.csv", bad_rows="ignore")
 """
 
-SEVERAL = "textodds.model.multilabel_model.MultiLabelModel"
+SEVERAL = "textodds.model.multilabel.multilabel_model.MultiLabelModel"
 REVEALED = [
     "textodds.model.text_model.TextModel",
     "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]]",  # NumPy leaves the shape open
     "textodds.model.explain.explanation.Explanation",
     "str | int | float | bool",
     "float",
-    "textodds.model.table_model.TableModel",
+    "textodds.model.tables.table_model.TableModel",
     "float",
-    f"textodds.model.text_model.TextModel | textodds.model.table_model.TableModel | {SEVERAL}",
+    f"textodds.model.text_model.TextModel | textodds.model.tables.table_model.TableModel | {SEVERAL}",
     "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]] | "
     "list[tuple[str | int | float | bool, ...]]",
     "float",

@@ -6,9 +6,12 @@ from bench import Bench
 from cases.asking import asking
 from cases.best import best
 from cases.discriminant import discriminant
+from cases.explaining import explain
+from cases.exports import exports
 from cases.few import few
 from cases.files import train_csv
 from cases.gaussian import gaussian
+from cases.imported import imported
 from cases.labels import labels
 from cases.left_out import left_out
 from cases.memory import memory
@@ -34,6 +37,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "train-csv": train_csv,
     "predict": predict,
     "predict-one": predict_one,
+    "explain": explain,
     "fresh-process": fresh_process,
     "open-model": open_model,
     "memory": memory,
@@ -50,6 +54,8 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "best": best,
     "few": few,
     "asking": asking,
+    "exports": exports,
+    "imported": imported,
     "serve": requests_per_second,
     "serve-latency": latency,
     "serve-corrections": corrections,

@@ -84,8 +84,9 @@ def _about(n_draws: int) -> str:
         f"draw, and against MiniLM embeddings with the same. Means of **{times}** of each size, the same for "
         f"all. Test sets are cut to {TESTED:,} texts, and the 79 languages to {CLASSES} of them, drawn once: "
         "an accuracy has a standard error of up to 1.6 points from the test texts alone, which all programs "
-        "share. **The prior odds of the candidates of textodds were chosen with these data sets in sight**, "
-        "though on other draws: expect less on other sets."
+        "share. **The prior odds of the candidates of textodds were chosen on other draws of the same "
+        "sources**, training and test texts exchanged or parts of their classes, and on GoEmotions: expect "
+        "less elsewhere."
     )
 
 

@@ -19,7 +19,7 @@ from corpora import TITLES, Corpus, Missing
 from measure import Series, interleaved, percentiles
 from result import Result, Table, Target, digits
 from serving.process import Server, asking, file_system, running, serve
-from textodds.serve.journal import SCHEMA
+from textodds.serve.records.journal import SCHEMA
 
 MANY = "16 clients"
 ONE = "1 client"

@@ -11,8 +11,9 @@ import sys
 from typing import Any
 
 from textodds.cli import main
-from textodds.serve import answers, messages
-from textodds.serve.fold import ServedModel
+from textodds.serve import answers
+from textodds.serve.protocol import messages
+from textodds.serve.updates.fold import ServedModel
 
 
 class ByPipeline:

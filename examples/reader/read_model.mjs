@@ -201,6 +201,8 @@ export class Model {
     const bias = each(calibration?.bias ?? [0]), rate = each(calibration?.rate ?? [0]);
     const prior = tensor("linear.log_prior", "F64", K), intercept = tensor("linear.intercept", "F64", K);
     this.start = Array.from(prior, (own, k) => own + slope * intercept[k] + bias(k));
+    const isPenalised = ["softmax", "nb-softmax"].includes(recipe.learner.learner);
+    this.unread = isPenalised && header.is_posterior && recipe.calibrate !== false ? Array.from(prior) : this.start;
     this.row = (v) => row(v).map((weight, k) => slope * weight + rate(k));
   }
 
@@ -230,8 +232,8 @@ export class Model {
 
   /** The probability of each class, in the order of `classes`. */
   probabilities(text) {
-    const scores = [...this.start];
-    for (const [v, x] of this.values(text)) this.row(v).forEach((weight, k) => (scores[k] += x * weight));
+    const values = this.values(text), scores = [...(values.size ? this.start : this.unread)];
+    for (const [v, x] of values) this.row(v).forEach((weight, k) => (scores[k] += x * weight));
     const most = Math.max(...scores), shares = scores.map((score) => Math.exp(score - most));
     const total = shares.reduce((sum, share) => sum + share, 0);
     return shares.map((share) => share / total);

@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
     from textodds.learn.solvers.descent import Descent
     from textodds.model.file import load
-    from textodds.model.label_prediction import LabelPrediction
     from textodds.model.many_files import predict_files
-    from textodds.model.marginals import marginals
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.label_prediction import LabelPrediction
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
     from textodds.model.parameters import parameter_count
     from textodds.model.prediction import Prediction
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.marginals import marginals
+    from textodds.model.tables.table_model import TableModel
     from textodds.model.text_model import TextModel
     from textodds.stats.moments import Moments
     from textodds.stats.tally import Tally
@@ -142,12 +142,12 @@ _HOME = {
     "GaussianNB": "interop.estimators",
     "HashingVectorizer": "interop.vectorisers",
     "JointTable": "interop.estimators",
-    "LabelPrediction": "model.label_prediction",
+    "LabelPrediction": "model.multilabel.label_prediction",
     "LinearDiscriminantAnalysis": "interop.estimators",
     "Losses": "judge.decisions",
     "MixedNB": "interop.estimators",
     "Moments": "stats.moments",
-    "MultiLabelModel": "model.multilabel_model",
+    "MultiLabelModel": "model.multilabel.multilabel_model",
     "MultiLabelTextClassifier": "interop.estimators",
     "MultinomialNB": "interop.estimators",
     "NBSoftmax": "interop.estimators",
@@ -158,7 +158,7 @@ _HOME = {
     "SemiSupervisedNB": "interop.estimators",
     "SoftmaxRegression": "interop.estimators",
     "SoftmaxStream": "training.stream",
-    "TableModel": "model.table_model",
+    "TableModel": "model.tables.table_model",
     "Tally": "stats.tally",
     "TextClassifier": "interop.estimators",
     "TextModel": "model.text_model",
@@ -177,7 +177,7 @@ _HOME = {
     "from_fasttext": "interop.from_fasttext",
     "from_sklearn": "interop.from_sklearn",
     "load": "model.file",
-    "marginals": "model.marginals",
+    "marginals": "model.tables.marginals",
     "most_useful": "study.active",
     "naive_bayes_parameters": "learn.forms.equivalence",
     "parameter_count": "model.parameters",

@@ -19,7 +19,7 @@ from pyarrow import parquet
 import textodds
 from forked import run
 from textodds.cli import main
-from textodds.model import answered_rows
+from textodds.model.output import answer_rows as answered_rows
 
 from .transcripts import COMMAND
 from .transcripts import textodds as process

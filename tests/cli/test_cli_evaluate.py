@@ -44,7 +44,7 @@ def test_evaluate_prints_a_report(measured, capsys):
         "  ham              2        1",
         "  spam             ·        1",
         "",
-        "  1 row without a known word, answered by the prior",
+        "  1 row without a known word",
     ]
 
 

@@ -40,6 +40,16 @@ def test_evaluate_reports_a_missing_model(capsys):
         ),
         (["train", "-x"], "error: there is no option `-x`\n\nhint: see `textodds train --help`\n"),
         (["--jsno"], "error: there is no option `--jsno`\n\nhint: see `textodds --help`\n"),
+        (
+            ["export", "m", "--page", "x.html"],
+            "error: there is no option `--page`\n\n"
+            "hint: the ending of the file sets the format: `-o FILE.html`\n",
+        ),
+        (
+            ["export", "m", "--postgresql"],
+            "error: there is no option `--postgresql`\n\n"
+            "hint: the ending of the file sets the format: `--sql postgres -o FILE.sql`\n",
+        ),
         (["predict"], "error: MODEL is missing\n\nhint: see `textodds predict --help`\n"),
         (
             ["inspect", "a", "b"],

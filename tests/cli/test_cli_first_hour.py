@@ -460,7 +460,7 @@ def test_skipped_rows_stay_where_they_are(session, model):
 
 def test_a_few_texts_are_learned_and_what_is_not_known_is_said(session, mail):
     err = session("train", "mail.csv")[2]
-    assert "multinomial: the default learner: model selection needs 16 texts, got 6 texts\n" in err
+    assert "multinomial: the default learner: model selection needs 8 texts, got 6 texts\n" in err
     assert "not measured: give held-out texts (`--test DATA`), or at least 100" in err
     assert "warning: 2 classes have fewer than 10 texts to learn from: `ham` (3), `spam` (3)\n" in err
     named = session("train", "mail.csv", "--learner", "bernoulli")[2]

@@ -12,7 +12,7 @@ import pytest
 import textodds
 from textodds.cli import main
 from textodds.errors import ModelFileError
-from textodds.model.file_lock import changing
+from textodds.model.storage.file_lock import changing
 
 from .transcripts import COMMAND, MAIL
 

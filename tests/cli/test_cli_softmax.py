@@ -72,8 +72,8 @@ def test_between_shows_the_words_that_decide(trained, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("spam (+) or ham (−)")
     plane = textodds.load(path).hyperplane("spam", "ham", 3)
-    start = ["class prior", "intercept"]  # and then the words
-    assert [line.split("  ")[1] for line in lines[3:8]] == [*start, *(word for word, _ in plane.words)]
+    start = ["class prior", "intercept", "calibration"]  # and then the words
+    assert [line.split("  ")[1] for line in lines[3:9]] == [*start, *(word for word, _ in plane.words)]
     assert "log-odds per unit" in lines[2]
     assert main(["inspect", str(path), "--between", "spam", "ham", "--top", "3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -128,7 +128,7 @@ def test_parameters_sum_to_zero_over_the_classes_and_a_text_without_words_has_th
 
 
 @together
-@every_case
+@pytest.mark.parametrize("case", [case for case in CASES if not case.learner.naive_bayes], ids=str)
 def test_the_gradient_is_zero_at_the_optimum(case):
     """That of the lectures, written out here from the rows and the probabilities."""
     texts, labels = case.rows_and_labels

@@ -17,6 +17,8 @@ LEARNERS = [
     "complement:transform",
     "softmax:C=2:tolerance=1e-9:ngrams=1-2",
     "nb-softmax:C=2:tolerance=1e-9:ngrams=1",
+    "softmax:C=2:naive_bayes=0.4:tolerance=1e-9:ngrams=1-2",
+    "nb-softmax:C=2:naive_bayes=0.4:tolerance=1e-9:ngrams=1",
     "lda",
     "qda:rank=8",
     "gaussian",
@@ -200,13 +202,22 @@ def test_uncalibrated_models_stay_so():
 
 def test_calibration_begins_with_enough_documents_and_ends_with_too_few():
     rows = documents(150, 11)
-    model = trained(rows[:60])
+    model = trained(rows[:10])
     assert model.calibration is None
-    changed(model, rows[60:], 1)
+    changed(model, rows[10:80], 1)
     assert model.calibration is not None
+    assert model.held_out is None
+    assert_same(model, trained(rows[:80], model))
+    changed(model, rows[80:], 1)
+    assert model.held_out is not None
+    assert_same(model, trained(rows, model))
     changed(model, rows[:100], -1)
+    assert model.calibration is not None
+    assert model.held_out is None
+    assert_same(model, trained(rows[100:], model))
+    changed(model, rows[100:140], -1)
     assert model.calibration is None
-    assert_same(model, trained(rows[100:]))
+    assert_same(model, trained(rows[140:], model))
 
 
 def test_typical_texts_follow_the_documents():

@@ -225,7 +225,7 @@ def unusual(kind, name):
         return kind(**{name: SETTINGS[name]})
     if usual is None:
         return kind(**{name: 0.5})
-    return kind(**{name: not usual if isinstance(usual, bool) else type(usual)(usual / 2)})
+    return kind(**{name: not usual if isinstance(usual, bool) else type(usual)(usual / 2 or 0.5)})
 
 
 @together

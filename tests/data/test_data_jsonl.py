@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from unbatched import pairs, read_pairs, rows
 
-from textodds.data import admission, jsonl, read
+from textodds.data import jsonl, read, row_parts
 from textodds.errors import BadFile, BadRow, MissingColumn
 
 
@@ -156,8 +156,8 @@ def test_any_text_reads_back_gzipped_or_plain_in_batches_of_any_size(
     lines = [json.dumps({"text": t, "label": y}, ensure_ascii=ascii_only) for t, y in documents]
     content = "\n".join(lines).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(admission, "BATCH_ROWS", n_rows)
-        patch.setattr(admission, "BATCH_BYTES", n_bytes)
+        patch.setattr(row_parts, "BATCH_ROWS", n_rows)
+        patch.setattr(row_parts, "BATCH_BYTES", n_bytes)
         for packed in (content, gzip.compress(content)):
             mail.write_bytes(packed)
             batches = list(read(mail))
@@ -216,7 +216,7 @@ def test_the_kernel_reads_as_python_does_whatever_the_lines(mail, content, n_row
     for is_plain in (jsonl._is_plain, lambda request: False):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(jsonl, "_is_plain", is_plain)
-            patch.setattr(admission, "BATCH_ROWS", n_rows)
+            patch.setattr(row_parts, "BATCH_ROWS", n_rows)
             source = read(mail, weight=weight, bad_rows="skip")
             listed = rows(source)
             found.append((listed, source.rejects.count, source.rejects.reasons, source.label_type))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from unbatched import pairs, read_pairs, rows
 
 from pairs import together
-from textodds.data import admission, frames, read
+from textodds.data import frames, read, row_parts
 from textodds.errors import BadRow, InputError, LengthMismatch
 
 
@@ -210,8 +210,8 @@ def test_every_shape_in_batches_of_any_size_gives_the_same_rows(documents, n_row
         ),
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(admission, "BATCH_ROWS", n_rows)
-        patch.setattr(admission, "BATCH_BYTES", n_bytes)
+        patch.setattr(row_parts, "BATCH_ROWS", n_rows)
+        patch.setattr(row_parts, "BATCH_BYTES", n_bytes)
         patch.setattr(frames, "SLICE_ROWS", n_rows)
         results = [rows(shape()) for shape in shapes]
     assert all(result == results[0] for result in results)

@@ -178,11 +178,11 @@ def test_the_kinds_found_do_not_hang_on_how_rows_of_json_are_cut():
     mixed = [{"a": 1, "b": n, "d": 1.5} for n in range(3)] + [
         {"a": "x", "b": n + 0.5, "c": [1]} for n in range(3)
     ]
-    from textodds.data import admission
+    from textodds.data import row_parts
 
     for size in (1, 2, 100):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(admission, "BATCH_ROWS", size)
+            patch.setattr(row_parts, "BATCH_ROWS", size)
             assert kinds(mixed, labelled=False) == {
                 "a": "category",
                 "b": "number",
@@ -192,10 +192,10 @@ def test_the_kinds_found_do_not_hang_on_how_rows_of_json_are_cut():
 
 
 def test_later_rows_are_read_as_the_kind_found_whatever_their_type(monkeypatch):
-    from textodds.data import admission, source
     from textodds.data import kinds as kinds_of_columns
+    from textodds.data import row_parts, source
 
-    for module in (admission, kinds_of_columns, source):
+    for module in (row_parts, kinds_of_columns, source):
         monkeypatch.setattr(module, "BATCH_ROWS", 3)
     items = [
         {"n": 1.5, "c": "u"},

@@ -22,7 +22,7 @@ from tabled import (
 )
 
 from pairs import together
-from textodds.data import Batch, Column, Schema, admission, frames, kinds, lines, prefetched
+from textodds.data import Batch, Column, Schema, frames, kinds, lines, prefetched, row_parts
 from textodds.data import source as sources
 from textodds.errors import InputError, LengthMismatch, MissingColumn, NoData
 
@@ -85,7 +85,7 @@ def test_a_table_is_read_by_a_schema_from_every_form(form, tmp_path):
 
 @every_form
 def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path, monkeypatch):
-    for module in (admission, lines, kinds, sources):
+    for module in (row_parts, lines, kinds, sources):
         monkeypatch.setattr(module, "BATCH_ROWS", 3)
     monkeypatch.setattr(frames, "SLICE_ROWS", 2)
     source = read_table(form(tmp_path, COLUMNS), **OPTIONS, columns={"count": "number"})
@@ -100,7 +100,7 @@ def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path
 
 @every_reader
 def test_batches_of_any_size_hold_the_same_rows(form, tmp_path, monkeypatch):
-    for module in (admission, lines):
+    for module in (row_parts, lines):
         monkeypatch.setattr(module, "BATCH_ROWS", 1)
     monkeypatch.setattr(frames, "SLICE_ROWS", 2)
     seen = []

@@ -1,4 +1,4 @@
-"""Exported models at work: what each target answers to texts, and models and texts to ask."""
+"""Exported models at work: what each target answers to texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import io
 import itertools
 import json
 import os
-import random
 import shutil
 import sqlite3
 import struct
@@ -22,18 +21,11 @@ import duckdb
 import numpy as np
 import pyarrow
 import pytest
-from interop_cases import LEARNERS, SETTINGS, documents
 
-import textodds
-from label_texts import label_texts
 from textodds.interop.portable.plain_model import as_json, plain_model
 from textodds.interop.portable.to_c import to_c
 from textodds.interop.portable.to_python import runtime, to_python
 from textodds.interop.portable.to_sql import to_sql
-from unicode_texts import AWKWARD
-
-TEXTS = {name: settings for name, settings in SETTINGS.items() if "hash_bits" not in settings}
-"""How texts are cut, where that can be exported."""
 
 NUMBERS = itertools.count()
 
@@ -55,25 +47,6 @@ def needed(program: str) -> str:
         absent = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         absent(f"there is no {program}")
     return str(found)
-
-
-def awkward_texts(n: int, seed: int = 0) -> list[str]:
-    """Texts of characters that are hard to cut, known words between them."""
-    draw = random.Random(seed)
-    signs = [*AWKWARD, *["shared0 ", " own0x1", " "] * 6]
-    return ["".join(draw.choices(signs, k=draw.randint(0, 60))) for _ in range(n)]
-
-
-@cache
-def model_of(learner: str, classes: int, settings: str):
-    """A model of how texts are cut, calibrated where that is better; not to be changed."""
-    return textodds.train(*documents(classes), learner=LEARNERS[learner], **TEXTS[settings])
-
-
-@cache
-def several_labels(learner: str = "multinomial"):
-    """A model of several labels a text; not to be changed."""
-    return textodds.train(*label_texts(300), learner=learner)
 
 
 Asked = list[tuple[object, list[str]]]
@@ -113,21 +86,6 @@ def by_node(asked: Asked):
     assert done.returncode == 0, done.stderr.decode()
     for found in json.loads(done.stdout):
         yield [label for label, _ in found], np.array([p for _, p in found])
-
-
-def assert_same(model, texts, answers, atol=1e-9):
-    """Labels and probabilities are those of the model; where two classes tie, either label will do."""
-    labels, p = answers
-    expected = model.predict_proba(texts)
-    np.testing.assert_allclose(p, expected, rtol=0, atol=atol)
-    ours = model.predict(texts)
-    if not isinstance(labels[0], str):
-        assert [set(each) for each in labels] == [set(each) for each in ours]
-        return
-    second, first = np.sort(expected, axis=1)[:, -2:].T
-    clear = first - second > 1e-9
-    assert clear.mean() > 0.4
-    assert np.array(labels)[clear].tolist() == np.asarray(ours)[clear].tolist()
 
 
 HARNESS = r"""
@@ -238,7 +196,7 @@ class Postgres:
         if os.getuid() == 0:  # the server refuses to run as root
             shutil.chown(self.folder, "postgres", "postgres")
         self._must("initdb", "-D", f"{self.folder}/data", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
-        options = f"-k {self.folder} -h '' -F"
+        options = f"-k {self.folder} -h '' -F -c jit=off"  # compiling the query takes longer than its work
         self._must(
             "pg_ctl", "-D", f"{self.folder}/data", "-o", options, "-l", f"{self.folder}/log", "-w", "start"
         )

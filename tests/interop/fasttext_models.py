@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 
 def answers(folder, models):
     """Train models into a folder; by name, what each says of its texts: the probability of each label.
@@ -20,6 +22,12 @@ def answers(folder, models):
     environment = os.environ | {"MALLOC_PERTURB_": "255"}
     subprocess.run([sys.executable, __file__, str(folder)], env=environment, check=True, timeout=600)
     return json.loads((folder / "said.json").read_text())
+
+
+def table_sigmoid(scores):
+    """fastText's: the largest of 512 values that is not above the sigmoid, 0 and 1 beyond ±8."""
+    steps = np.floor((np.clip(scores, -8, 8) + 8).astype(np.float32) * 32) / 32 - 8
+    return np.where(scores > 8, 1.0, np.where(scores < -8, 0.0, 1 / (1 + np.exp(-steps))))
 
 
 def _train(folder):

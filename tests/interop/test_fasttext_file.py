@@ -5,12 +5,12 @@ import struct
 import time
 from pathlib import Path
 
-import fasttext_files as files
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import fasttext_files as files
 import textodds
 import twins
 from pairs import together

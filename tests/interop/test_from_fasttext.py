@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from fasttext_models import answers
+from fasttext_models import answers, table_sigmoid
 
 import textodds
 from textodds.cli import main
@@ -83,12 +83,6 @@ def trained(tmp_path_factory):
         if name in QUANTISED:
             asked[name]["quantise"] = QUANTISED[name]
     return folder, texts, answers(folder, asked)
-
-
-def table_sigmoid(scores):
-    """fastText's: the largest of 512 values that is not above the sigmoid, 0 and 1 beyond ±8."""
-    steps = np.floor((np.clip(scores, -8, 8) + 8).astype(np.float32) * 32) / 32 - 8
-    return np.where(scores > 8, 1.0, np.where(scores < -8, 0.0, 1 / (1 + np.exp(-steps))))
 
 
 def must_agree(model, texts, said, p, *, atol=1e-5):

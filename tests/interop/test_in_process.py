@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from exported import model_of, several_labels
+from exported_models import model_of, several_labels
 from interop_cases import new_texts
 
 import textodds

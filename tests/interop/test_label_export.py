@@ -21,7 +21,7 @@ from pairs import in_turn
 from textodds import from_sklearn, to_onnx, to_sklearn
 from textodds.errors import Unsupported
 from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 TEXTS, SETS = label_texts(400)
 NEW = [*label_texts(1000, seed=9)[0], "", "zzz", "down down down", "Ünïcödé 字"]

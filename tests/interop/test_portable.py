@@ -8,18 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported import (
-    TEXTS,
-    assert_same,
-    awkward_texts,
-    by_c,
-    by_node,
-    by_python,
-    model_of,
-    module_at,
-    needed,
-    several_labels,
-)
+from exported import by_c, by_node, by_python, module_at, needed
+from exported_models import TEXTS, assert_same, awkward_texts, model_of, several_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interop_cases import CLASSES, DISCRIMINATIVE, LEARNERS, WEIGHTINGS, documents, new_texts

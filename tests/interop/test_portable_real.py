@@ -4,7 +4,8 @@ import csv
 import gzip
 
 import pytest
-from exported import assert_same, by_c, by_node, by_python
+from exported import by_c, by_node, by_python
+from exported_models import assert_same
 
 import textodds
 

@@ -3,17 +3,8 @@
 import sqlite3
 
 import pytest
-from exported import (
-    TEXTS,
-    assert_same,
-    awkward_texts,
-    by_duckdb,
-    by_postgres,
-    by_sqlite,
-    model_of,
-    several_labels,
-    sql_of,
-)
+from exported import by_duckdb, by_postgres, by_sqlite, sql_of
+from exported_models import TEXTS, assert_same, awkward_texts, model_of, several_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interop_cases import CLASSES, documents, new_texts

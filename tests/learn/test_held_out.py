@@ -16,7 +16,7 @@ from textodds.data.rejects import Rejects
 from textodds.errors import InputError, ModelFileError
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.held_out import FEWEST, HeldOut
+from textodds.learn.held_out import FEWEST, FEWEST_TO_CALIBRATE, HeldOut
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.stats.sample import SAMPLE
 from textodds.training.plan import Plan
@@ -83,16 +83,40 @@ def test_the_smoothing_chosen_is_near_that_of_least_loss_by_a_fine_grid(kind):
     assert losses[best] < calibrated_loss(kind(alpha=1.0), texts, labels)
 
 
-def test_fewer_than_a_hundred_texts_choose_nothing():
+def of_the_first(n):
     texts, labels = zipfian()
-    few = trained(texts[: FEWEST - 1], labels[: FEWEST - 1], learner=MultinomialLearner(alpha=None))
-    enough = trained(texts[:FEWEST], labels[:FEWEST], learner=MultinomialLearner(alpha=None))
-    assert few.recipe.learner.alpha == 1.0
-    assert few.calibration is None
-    assert few.held_out is None
-    assert enough.recipe.learner.alpha != 1.0
-    assert enough.calibration is not None
-    assert len(enough.held_out) == FEWEST
+    return trained(texts[:n], labels[:n], learner=MultinomialLearner(alpha=None))
+
+
+def test_a_few_texts_choose_and_calibrate_nothing():
+    model = of_the_first(FEWEST_TO_CALIBRATE - 1)
+    assert model.recipe.learner.alpha == 1.0
+    assert model.calibration is None
+    assert model.held_out is None
+
+
+def test_fewer_than_a_hundred_texts_choose_and_calibrate_but_promise_nothing():
+    for n in (FEWEST_TO_CALIBRATE, FEWEST - 1):
+        model = of_the_first(n)
+        assert model.recipe.learner.alpha != 1.0
+        assert model.calibration is not None
+        assert model.held_out is None
+        assert model.info["left_out"]["log_loss"] < model.info["left_out"]["log_loss_before"]
+    assert len(of_the_first(FEWEST).held_out) == FEWEST
+
+
+def test_the_smoothing_of_few_texts_leaves_1_only_for_half_a_nat_in_all():
+    texts, labels = zipfian()
+    for n in (16, 20, 40, 80):
+        alpha = of_the_first(n).recipe.learner.alpha
+
+        def total(alpha, n=n):
+            model = trained(texts[:n], labels[:n], learner=MultinomialLearner(alpha=alpha))
+            return n * model.info["left_out"]["log_loss"]
+
+        step = math.sqrt(10)
+        best = max(total(1.0) - total(step), total(1.0) - total(1 / step))
+        assert (abs(math.log10(alpha)) > 0.25) == (best > 0.5), n
 
 
 def test_a_smoothing_is_chosen_without_a_calibration_too():
@@ -127,7 +151,9 @@ def test_a_model_is_calibrated_unless_told_not_to_be():
     assert trained(texts, labels).calibration is not None
     assert trained(texts, labels, calibrate=False).calibration is None
     assert trained(texts, labels, calibrate=False).held_out is None
-    assert trained(texts[1:], labels[1:]).calibration is None
+    few = FEWEST_TO_CALIBRATE
+    assert trained(texts[:few], labels[:few]).calibration is not None
+    assert trained(texts[: few - 1], labels[: few - 1]).calibration is None
 
 
 def test_a_model_of_one_class_is_as_it_is():

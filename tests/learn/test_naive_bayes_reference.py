@@ -198,7 +198,9 @@ def test_binary_counts_are_those_of_count_vectorizer_binary():
 
 def test_rows_are_those_of_count_vectorizer():
     seen, labels = texts(3, 2, 50)
-    model = textodds.train(seen, labels, calibrate=False, settings=TextSettings.sklearn())
+    model = textodds.train(
+        seen, labels, learner="multinomial", calibrate=False, settings=TextSettings.sklearn()
+    )
     vectorizer = CountVectorizer().fit(seen)
     columns = [vectorizer.vocabulary_[word] for word in model.vocabulary.words()]
     np.testing.assert_array_equal(

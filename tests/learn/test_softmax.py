@@ -552,7 +552,7 @@ def exact_path(rows, labels, grid):
 
     def split(held):
         folds.append(held)
-        return rows[~held], rows[held], None
+        return rows[~held], rows[held], None, None
 
     chosen = choose(split, data)
 
@@ -589,7 +589,7 @@ def test_folds_are_even_by_class():
 
     def split(held):
         folds.append(np.bincount(codes[held], minlength=3).tolist())
-        return rows[~held], rows[held], None
+        return rows[~held], rows[held], None, None
 
     choose(split, LabelledRows(rows, ("a", "b", "c"), codes, np.ones(65)))
     assert folds == [[10, 2, 1]] * FOLDS
@@ -622,7 +622,7 @@ def test_what_is_held_out_is_hidden_from_naive_bayes_too(form, classes, thin, mo
 
         monkeypatch.setattr(regression, "choose", watching)
         NBSoftmaxLearner(form=form).fit(sparse.csr_array(rows) if thin else rows, labels)
-        ((kept, out, centre),) = seen
+        ((kept, out, centre, _),) = seen
         return [part.toarray() if thin else part for part in (kept, out)], centre
 
     scrambled = list(labels)

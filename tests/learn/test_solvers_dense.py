@@ -74,6 +74,8 @@ def test_rows_may_repeat_a_column_or_hold_none_but_zeros():
 def test_it_is_for_many_dense_rows_under_a_penalty(monkeypatch):
     small = problem(500, 5, 3)
     assert not is_large_and_dense(small)
+    assert is_large_and_dense(problem(1200, 5, 3))  # of few features
+    assert not is_large_and_dense(problem(400, 50, 3))
     monkeypatch.setattr(dense, "LARGE", 100)
     assert is_large_and_dense(small)
     assert solve(small)[0].method == "quasi-newton"

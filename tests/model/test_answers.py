@@ -6,7 +6,7 @@ import pytest
 
 import textodds
 from textodds.errors import BadRow, InputError, MissingColumn
-from textodds.model.answers import free_names
+from textodds.model.output.answers import free_names
 
 TEXTS = ["win a free phone", "free prize", "see you at six", "lunch at noon", "zebra"]
 TABLE = {"id": [3, 1, 4, 1, 5], "message": TEXTS, "label": ["a", None, "c", "d", "e"]}

@@ -15,9 +15,9 @@ from model_files import TEXTS, header_end, layout, parts, put_together, small_mo
 from textodds import _kernels
 from textodds.cli import main
 from textodds.errors import ModelFileError
-from textodds.model.container import sealed
 from textodds.model.file import load
-from textodds.serve.fold import open_model
+from textodds.model.storage.container import sealed
+from textodds.serve.updates.fold import open_model
 from textodds.training.tables import train_table
 from twins import xxh64
 

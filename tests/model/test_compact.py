@@ -10,8 +10,8 @@ from model_cases import documents
 from textodds.cli import main
 from textodds.errors import ModelFileError, Unsupported
 from textodds.model import file
-from textodds.model.compact import Agreement, agreement, packed, save_compact, unpacked
-from textodds.model.container import file_of, parsed
+from textodds.model.storage.compact import Agreement, agreement, packed, save_compact, unpacked
+from textodds.model.storage.container import file_of, parsed
 
 CLASSES = 3
 

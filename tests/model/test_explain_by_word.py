@@ -161,12 +161,13 @@ def test_where_features_are_words_both_are_the_same():
 
 
 def test_what_has_no_place_in_the_text_stands_under_its_own_name(monkeypatch):
-    from textodds.model.explain import place, read_text
+    from textodds.model.explain import by_word, place, read_text
 
     model = textodds.train(["free phone", "at noon"], ["x", "y"], ngrams=(1, 2))
     # No text is known whose terms this version of Unicode loses; a newer character would be one.
     lost = [place.PlacedTerm(name, ()) for name in TextSettings(ngrams=(1, 2)).terms("free phone")]
     monkeypatch.setattr(read_text, "placed_terms", lambda settings, text, words: lost)
+    monkeypatch.setattr(by_word, "spans_of", lambda reading: None)
     why = model.explain("free phone", "x", "y")
     assert why.words == why.parts
     assert why.noun() == "feature"

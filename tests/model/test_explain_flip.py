@@ -128,15 +128,17 @@ def test_where_too_many_sets_would_have_to_be_tried_the_answer_is_a_bound(monkey
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 9),
     beta=st.sampled_from([-1.5, -0.5, -0.1, 0.0, 0.1, 0.5, 1.5]),
+    left=st.sampled_from([-0.7, 0.7]),
 )
-def test_bounds_for_rows_of_length_one_agree_with_all_subsets(seed, n, beta):
+def test_bounds_for_rows_of_length_one_agree_with_all_subsets(seed, n, beta, left):
     rng = np.random.default_rng(seed)
     x, w = rng.uniform(0.1, 1.0, n), np.stack([rng.normal(0.5, 1.0, n), np.zeros(n)], axis=1)
-    bias = np.array([beta, 0.0])
+    bias, nothing = np.array([beta, 0.0]), np.array([left, 0.0])
 
     def margin(kept):
-        length = np.sqrt((x[kept] ** 2).sum()) if len(kept) else 1.0
-        return float(x[kept] @ w[kept, 0] / length + beta)
+        if not len(kept):  # which has the prior, whatever the bias is
+            return left
+        return float(x[kept] @ w[kept, 0] / np.sqrt((x[kept] ** 2).sum()) + beta)
 
     everything = [
         (size, margin(np.setdiff1d(np.arange(n), some)))
@@ -146,7 +148,7 @@ def test_bounds_for_rows_of_length_one_agree_with_all_subsets(seed, n, beta):
     if min(abs(value) for _, value in everything) < NEAR:
         return
     sizes = [size for size, value in everything if value < 0]
-    got = unit.fewest(x, w, bias, 0, np.array([1]))
+    got = unit.fewest(x, w, bias, nothing, 0, np.array([1]))
     assert (None if got is None else len(got[0])) == (min(sizes) if sizes else None)
     if got is not None:
         assert got[1]
@@ -195,7 +197,7 @@ def test_bounds_prove_what_no_trying_could(monkeypatch):
     rng = np.random.default_rng(1)
     x, w = rng.uniform(0.2, 1.0, 60), np.stack([rng.normal(0.6, 1.0, 60), np.zeros(60)], axis=1)
     for beta in (0.5, -0.5):
-        words, exact = unit.fewest(x, w, np.array([beta, 0.0]), 0, np.array([1]))
+        words, exact = unit.fewest(x, w, np.array([beta, 0.0]), np.zeros(2), 0, np.array([1]))
         assert exact
         assert 5 < len(words) < 40
 

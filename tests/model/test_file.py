@@ -18,7 +18,7 @@ from textodds import TextSettings
 from textodds.errors import ModelFileError, Unsupported
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import Recipe
-from textodds.model import container as model_file
+from textodds.model.storage import container as model_file
 from textodds.stats.tally import Tally
 
 OPTIONS = [

@@ -11,7 +11,7 @@ import pytest
 import textodds
 from model_files import header_end, layout, parts, put_together, small_model, used
 from textodds.errors import ModelFileError
-from textodds.model.container import COMPACT_FORMAT
+from textodds.model.storage.container import COMPACT_FORMAT
 
 
 @pytest.fixture(params=[2, 12], ids=["full matrix", "exceptions"])

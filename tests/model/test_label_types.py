@@ -277,7 +277,7 @@ def test_json_has_labels_as_text(tmp_path, capsys):
 
 
 def test_a_header_with_a_type_of_labels_that_there_is_not_is_refused(tmp_path):
-    from textodds.model.container import contents, write
+    from textodds.model.storage.container import contents, write
 
     path = Path(tmp_path / "m")
     textodds.train(TEXTS, [1, 0] * 3, learner="multinomial").save(path)

@@ -8,7 +8,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import textodds
 from model_files import parts, put_together
 from textodds.errors import InputError, ModelFileError, NotLearned, Unsupported
-from textodds.model.linear_table import LinearTableModel
+from textodds.model.tables.linear_table import LinearTableModel
 
 TIGHT = "softmax:tolerance=1e-10"
 

@@ -158,7 +158,8 @@ def test_a_file_without_documents_still_answers(model: Any, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["odds.slopes", "labels.thresholds", "held.p"])
 def test_a_damaged_file_is_refused(model: Any, tmp_path: Path, name: str) -> None:
-    from textodds.model import container, file
+    from textodds.model import file
+    from textodds.model.storage import container
 
     header, arrays = file._contents(model, counts=True, documents=True)
     arrays[name] = arrays[name] - 5.0

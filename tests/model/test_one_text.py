@@ -30,6 +30,27 @@ def test_a_text_alone_is_answered_as_in_a_list(learner, calibrate):
             assert n == known[0]
 
 
+@pytest.mark.parametrize("classes", [2, 3, 4, 6])
+@pytest.mark.parametrize("features", ["ngrams=1-2", "ngrams=1-3:characters=2-4", "ngrams=2-2:binary=yes"])
+def test_a_text_alone_is_answered_as_among_so_many_that_terms_are_indexed(classes, features, tmp_path):
+    labels = [str(i % classes) for i in range(len(TEXTS))]
+    features = features.replace(":binary=yes", ":frequency=binary")
+    trained = textodds.train(TEXTS, labels, learner=f"softmax:C=1:min_df=1:{features}", calibrate=False)
+    trained.save(tmp_path / "model.textodds")
+    indexed, plain = (textodds.load(tmp_path / "model.textodds") for _ in range(2))
+    texts = [*ASKED, *TEXTS[:5], "you at at noon noon", "i\u0915\u093f \u093f at noon"] * 600
+    assert sum(map(len, texts)) > 16 * trained.scorer.n_features * 2  # enough for an index
+    scores, evidence = indexed.score(texts)
+    some = texts[:12]
+    alone = [plain.scorer.kernel.one(text) for text in some]
+    assert [row for row, _ in alone] == scores[:12].tolist()
+    assert [n for _, n in alone] == evidence[:12, 0].tolist()
+    assert indexed.score(some)[0].tolist() == scores[-12:].tolist()
+    weights = indexed.scorer.form.weights.dense  # (V, K)
+    summed = plain.scorer.rows(some) @ weights + scores[texts.index("zzz")]
+    np.testing.assert_allclose(scores[:12], summed, rtol=0, atol=1e-12)
+
+
 def test_calibrated_scores_of_one_row_are_those_of_many_to_the_last_bit():
     model = textodds.train(TEXTS, LABELS, learner="multinomial")
     rows = np.random.default_rng(1).normal(size=(50, 2)) * 30

@@ -9,8 +9,8 @@ import textodds
 from textodds.data import Batch
 from textodds.data.label_sets import name_of
 from textodds.learn.multilabel.odds import sigmoid
+from textodds.model.multilabel.quick_labels import QuickLabels, quick_form_of_labels, take_odds
 from textodds.model.quick import Recounted
-from textodds.model.quick_labels import QuickLabels, quick_form_of_labels, take_odds
 
 TEXTS = ["crash now", "refund the card", "crash of the card", "see you", "the card now"] * 60
 LABELS = [["bug"], ["billing"], ["bug", "billing"], [], ["billing"]] * 60

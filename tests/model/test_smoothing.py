@@ -23,7 +23,7 @@ def drawn(N, seed):
     ], labels.tolist()
 
 
-JANUARY, FEBRUARY, MARCH, FEW = drawn(300, 1), drawn(400, 2), drawn(150, 3), drawn(40, 4)
+JANUARY, FEBRUARY, MARCH, FEW = drawn(300, 1), drawn(400, 2), drawn(150, 3), drawn(7, 4)
 NEW = drawn(50, 5)[0]
 
 

@@ -17,8 +17,8 @@ from textodds.data import read
 from textodds.errors import InputError, NegativeCount, NoData, Shrunk, TooFewRows
 from textodds.learn.registry import learner_named
 from textodds.learn.tables import JointTableLearner, MixedLearner
-from textodds.model.blocks import Bins
-from textodds.model.table_tally import TableTally
+from textodds.model.tables.blocks import Bins
+from textodds.model.tables.table_tally import TableTally
 from textodds.training.table_columns import edges_of, prefers_bins
 from textodds.training.tables import train_table
 
@@ -308,7 +308,7 @@ def test_a_text_column_alone_equals_the_model_of_the_texts(choices):
         columns={"note": "text"},
         words=choices,
     )
-    plain = textodds.train(texts, list(labels), learner=textodds.MultinomialNB(alpha=0.3), **choices)
+    plain = textodds.train(texts, list(labels), learner="multinomial:alpha=0.3", calibrate=False, **choices)
     new = [row["note"] for row in new_rows("mixed")[:-1]]
     np.testing.assert_allclose(table.predict_proba({"note": new}), plain.predict_proba(new), rtol=1e-10)
     if "ngrams" not in choices:  # pairs of words are no distribution of texts

@@ -28,7 +28,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of a few messages, without ids."""
     path = tmp_path_factory.mktemp("served") / "mail.textodds"
     rows = [text for _, text in MESSAGES], [label for label, _ in MESSAGES]
-    textodds.train(*rows, learner="multinomial").save(path)
+    textodds.train(*rows, learner="multinomial:alpha=1", calibrate=False).save(path)
     return path
 
 

@@ -16,12 +16,12 @@ import numpy as np
 
 import textodds
 from textodds.model.text_model import TextModel
-from textodds.serve.fold import open_model
-from textodds.serve.journal import Journal
-from textodds.serve.live_model import Live
-from textodds.serve.messages import Document, ForgetRequest, Forgotten, LearnRequest
+from textodds.serve.protocol.messages import Document, ForgetRequest, Forgotten, LearnRequest
+from textodds.serve.records.journal import Journal
 from textodds.serve.settings import Settings
-from textodds.serve.writer import Writer
+from textodds.serve.updates.fold import open_model
+from textodds.serve.updates.live_model import Live
+from textodds.serve.updates.writer import Writer
 from textodds.stats.tally import Tally
 
 WORDS = "free win cash prize call now you home noon see lunch are me at phone urgent".split()

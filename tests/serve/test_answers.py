@@ -16,7 +16,7 @@ from pairs import in_turn, pairwise
 from serve.conftest import MESSAGES
 from serve.running import settled
 from serve.wire import problem, running
-from textodds.serve import messages
+from textodds.serve.protocol import messages
 from textodds.study.active import most_useful
 
 TEXTS = [

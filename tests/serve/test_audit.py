@@ -19,10 +19,10 @@ from serve.running import Client, Running
 from serve.test_token_file import until, written
 from serve.wire import problem
 from textodds.errors import InputError
-from textodds.serve.audit import Audit
-from textodds.serve.journal import JournalEntry
-from textodds.serve.problems import Problem
-from textodds.serve.writer import Writer
+from textodds.serve.protocol.problems import Problem
+from textodds.serve.records.audit import AuditLog
+from textodds.serve.records.journal import JournalEntry
+from textodds.serve.updates.writer import Writer
 
 TOKEN = "robot-0123456789abcdef"
 FIELDS = ["at", "by", "change", "id", "label", "seq", "sha256"]
@@ -35,7 +35,7 @@ def lines_of(path: Path) -> list[dict]:
 def audited(folder: Path) -> tuple[Core, Path]:
     """A core of which corrections are audited."""
     core, path = Core(base_at(folder / "mail.textodds")), folder / "audit"
-    core.writer = Writer(core.live, core.journal, snapshot_every=100, audit=Audit(path))
+    core.writer = Writer(core.live, core.journal, snapshot_every=100, audit=AuditLog(path))
     return core, path
 
 
@@ -130,7 +130,7 @@ def test_who_asked_is_told_of_each_of_those_that_share_a_commit(tmp_path):
 def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path):
     path = written(tmp_path / "audit", '{"at": "2026')
     path.write_bytes(path.read_bytes().rstrip())
-    audit = Audit(path)
+    audit = AuditLog(path)
     entry = JournalEntry(7, 1, "a", "ham", None, "2026-11-18T00:00:00.000Z")
     audit.write([entry], ["ann"])
     _, second = path.read_bytes().splitlines()
@@ -145,11 +145,11 @@ def test_what_cannot_be_an_audit_log_is_refused_at_the_start(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path, tmp_path / "pipe", tmp_path / "missing" / "audit"):
         with pytest.raises(InputError, match="audit log"):
-            Audit(place)
+            AuditLog(place)
 
 
 def test_reopening_what_cannot_be_opened_goes_on_in_the_old_file(tmp_path, caplog):
-    audit = Audit(tmp_path / "audit")
+    audit = AuditLog(tmp_path / "audit")
     (tmp_path / "audit").rename(tmp_path / "audit.1")
     (tmp_path / "audit").mkdir()
     audit.reopen()

@@ -15,7 +15,7 @@ import pytest
 from serve.durable import TRAINING, Core, base_at, must_equal
 from textodds.cli import main
 from textodds.errors import ModelFileError
-from textodds.serve.journal import Change, Journal, JournalEntry
+from textodds.serve.records.journal import Change, Journal, JournalEntry
 
 APPENDS = [[Change(1, f"m{n}.{k}", "spam", f"win cash {n} {k} " * 3) for k in range(3)] for n in range(12)]
 

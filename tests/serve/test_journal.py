@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from serve.durable import rows_of
 from serve.running import Running
 from textodds.errors import ModelFileError
-from textodds.serve import journal as journals
-from textodds.serve.journal import Change, Journal, JournalEntry
+from textodds.serve.records import journal as journals
+from textodds.serve.records.journal import Change, Journal, JournalEntry
 
 TEXTS = [
     "",
@@ -303,7 +303,7 @@ def test_readers_beside_the_writer_see_whole_appends(journal: Journal) -> None:
 
 HOLD = """
 import sys
-from textodds.serve.journal import Journal
+from textodds.serve.records.journal import Journal
 journal = Journal(sys.argv[1])
 print(journal.last, flush=True)
 input()
@@ -372,7 +372,7 @@ def test_a_database_of_somebody_else_is_refused_and_left_as_it_is(path: Path, ve
 
 TRY = """
 import os, sys
-from textodds.serve.journal import Journal
+from textodds.serve.records.journal import Journal
 if os.geteuid() == 0:  # whom no permission stops
     os.seteuid(65534)
 try:

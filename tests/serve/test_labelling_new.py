@@ -13,10 +13,10 @@ from serve.browsing import mail
 from serve.running import Running, settled
 from textodds.errors import Conflict
 from textodds.serve.blank import SMOOTHING, NothingLearned, blank_model, is_blank
-from textodds.serve.fold import new_model
-from textodds.serve.journal import Change, Journal
-from textodds.serve.live_model import Live
+from textodds.serve.records.journal import Change, Journal
 from textodds.serve.settings import Settings
+from textodds.serve.updates.fold import new_model
+from textodds.serve.updates.live_model import Live
 
 LEARNER = f"multinomial:alpha={SMOOTHING}"
 PROBES = [text for _, text in mail(12, seed=99)]

@@ -18,9 +18,9 @@ from serve.wire import problem
 from textodds.cli import main
 from textodds.data.label_sets import labels_in, name_of
 from textodds.errors import Conflict, ModelFileError
-from textodds.serve.fold import told_label
-from textodds.serve.journal import Change, Journal, Kind
-from textodds.serve.salvage import repair
+from textodds.serve.records.journal import Change, Journal, Kind
+from textodds.serve.records.salvage import repair
+from textodds.serve.updates.fold import told_label
 
 TEXT = "please the receipt of my lunch"
 LEARNERS = ["multinomial", "softmax"]

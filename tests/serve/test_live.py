@@ -38,9 +38,9 @@ from serve.durable import (
 )
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
 from textodds.model.text_model import TextModel
-from textodds.serve import fold, live_model
-from textodds.serve.journal import Change, Journal, JournalEntry
-from textodds.serve.messages import Forgotten
+from textodds.serve.protocol.messages import Forgotten
+from textodds.serve.records.journal import Change, Journal, JournalEntry
+from textodds.serve.updates import fold, live_model
 
 NAMED = [
     ("b1", "spam", "cash prize free entry"),

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from serve.wire import running
-from textodds.serve import messages, tensor_messages
+from textodds.serve.protocol import messages, tensor_messages
 from textodds.serve.routes import ENDPOINTS
 
 NAMED = {

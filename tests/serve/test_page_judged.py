@@ -156,3 +156,19 @@ def test_on_a_phone_a_table_of_rows_shows_the_texts(visit, mail_service):
     box = text.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
+
+
+def test_of_many_classes_one_has_a_cost_curve_against_the_rest(visit, mail_service, mail_file):
+    page = visit(mail_service, "files")
+    classify(page, "a.csv", table())
+    page.get_by_label("Cost curve of one class").select_option("work")
+    curve = page.get_by_role("img", name="Mean cost against the threshold of work")
+    expect(curve).to_be_visible(timeout=60_000)
+    model = textodds.load(mail_file)
+    p, names = model.predict_proba(TEXTS), np.array(model.classes_)
+    k = list(names).index("work")
+    others = np.where(names == "work", -1.0, p)
+    answers = [np.where(p[:, k] >= step / 200, "work", names[others.argmax(axis=1)]) for step in range(201)]
+    least = min(float(np.mean(answer != LABELS)) for answer in answers)
+    expect(page.get_by_role("region", name="Coverage and costs")).to_contain_text(f"{least:.3g} a row, at")
+    expect(page.get_by_role("region", name="Coverage and costs")).to_contain_text("on 300 rows")

@@ -97,6 +97,56 @@ def test_words_that_tell_are_tinted_and_the_guess_is_on_enter(visit, service, cl
     assert exported(client) == [(text, guess["label"])]
 
 
+def test_a_word_has_the_colour_of_its_class_in_every_view(visit, service):
+    """Of two classes: in the text that is labelled, on its keys, in the text that is tried."""
+    page = visit(service, "label")
+    begin(page, content="text\nfree prize now\nsee you at noon\n")
+    colours = "node => [node.classList.contains('one'), getComputedStyle(node).borderBottomColor]"
+    found = {}
+    for _ in range(2):
+        expect(page.locator("#asked .word").first).to_be_visible()
+        for word in page.locator("#asked .word").all():
+            found[word.inner_text()] = word.evaluate(colours)
+        expect(page.locator(".telling")).to_contain_text(re.compile("for ham.*for spam|for spam.*for ham"))
+        press(page, "s") if len(found) < 4 else None
+    assert found["prize"][0] is False
+    assert found["noon"][0] is True
+    keys = page.get_by_role("group", name="Give a label").get_by_role("button")
+    expect(keys.nth(0).locator(".swatch.one")).to_be_visible()  # ham
+    expect(keys.nth(1).locator(".swatch.two")).to_be_visible()
+    page.goto(f"{service.address}/#try?text=prize%20at%20noon")
+    for name in ("prize", "noon"):
+        word = page.locator("#why .reading .word", has_text=name)
+        expect(word).to_be_visible()
+        assert word.evaluate(colours) == found[name]
+
+
+def test_what_is_undone_elsewhere_is_gone_from_labelling(visit, new):
+    page = visit(new, "")
+    begin(page)
+    label_some(page, 3)
+    page.get_by_role("link", name="Try it").click()
+    page.get_by_role("region", name="Recent corrections").get_by_role("button", name="Undo").first.click()
+    expect(page.locator("#correction-list li.fallen")).to_have_count(1)
+    page.get_by_role("link", name="Label").click()
+    expect(page.locator("#label-count")).to_contain_text("2 labels ·")
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 800}, {"width": 390, "height": 844}])
+def test_many_classes_leave_room_for_the_text(visit, serve, tmp_path, size):
+    names = [f"group.of.news-{n}" for n in range(20)]
+    rows = [(name, f"word{n} of the text") for n, name in enumerate(names)] * 2
+    page = visit(serve(path=train(tmp_path / "many.textodds", rows)), "label", viewport=size)
+    begin(page, content='text\n"' + "word3 and a long text\n" * 60 + '"\n')
+    room = page.evaluate(
+        "() => document.querySelector('.keys').getBoundingClientRect().top"
+        " - document.querySelector('#asked').getBoundingClientRect().top"
+    )
+    assert room >= size["height"] / 4
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
+    expect(page.locator("[data-accept]")).to_be_in_viewport()
+
+
 def test_undo_takes_back_the_last_act_and_nothing_else(visit, service, client):
     page = visit(service, "label")
     begin(page)
@@ -253,6 +303,9 @@ def test_precision_is_checked_with_yes_and_no(visit, new, client_of):
         page.keyboard.press("Enter" if TRUTH[text] == "spam" else KEYS[TRUTH[text]])
         expect(page.get_by_text(text, exact=True).and_(page.locator("#asked"))).to_have_count(0)
     expect(page.locator(".told")).to_contain_text(f"Precision {right} of {answered}")
+    expect(page.locator("#check-state")).to_have_text(f" {answered} of {answered} answered.")
+    told = page.get_by_text("Are these texts spam").locator("..")
+    assert told.evaluate("node => node.offsetHeight") < 160  # it does not take the room of the text
 
 
 def test_two_people_at_once_and_where_they_disagree(visit, new, client_of):

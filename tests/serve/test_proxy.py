@@ -23,7 +23,7 @@ from serve.browsing import Visits, answer, write
 from serve.running import Answer
 from serve.wire import problem, running
 from textodds.errors import InputError
-from textodds.serve.origins import Origin, is_other_site
+from textodds.serve.origins import PublicOrigin, is_other_site
 from textodds.serve.settings import Settings
 
 READ, WRITE = "r-" + "0123456789abcdef", "w-" + "0123456789abcdef"
@@ -63,7 +63,7 @@ LONG = 60.0
 )
 def test_an_address_that_is_no_origin_is_refused_with_an_example(address: str) -> None:
     with pytest.raises(InputError) as refused:
-        Origin.of(address)
+        PublicOrigin.of(address)
     assert f"`{address}` is not an origin: " in refused.value.problem
     assert "https://mail.example" in str(refused.value.hint)
 
@@ -78,8 +78,8 @@ def test_an_address_that_is_no_origin_is_refused_with_an_example(address: str) -
     ],
 )
 def test_an_origin_is_what_browsers_send(address: str, site: bytes, written: str) -> None:
-    assert (Origin.of(address).site, Origin.of(address).address) == (site, written)
-    assert Origin.of(written) == Origin.of(address)
+    assert (PublicOrigin.of(address).site, PublicOrigin.of(address).address) == (site, written)
+    assert PublicOrigin.of(written) == PublicOrigin.of(address)
 
 
 @together
@@ -104,13 +104,13 @@ def test_an_origin_is_what_browsers_send(address: str, site: bytes, written: str
     ],
 )
 def test_only_pages_of_the_very_origin_may_ask(origin: bytes, host: bytes, is_other: bool) -> None:
-    origins = [Origin.of("https://mail.example/mail"), Origin.of("https://other.example:8443")]
+    origins = [PublicOrigin.of("https://mail.example/mail"), PublicOrigin.of("https://other.example:8443")]
     assert is_other_site(origin, host, origins) == is_other
 
 
 def test_an_origin_that_others_can_reach_needs_tokens() -> None:
     def settings(address: str, **tokens: str) -> Settings:
-        return Settings(Path("m"), Path("j"), origins=(Origin.of(address),), **tokens)
+        return Settings(Path("m"), Path("j"), origins=(PublicOrigin.of(address),), **tokens)
 
     with pytest.raises(InputError, match=r"at `https://mail\.example/mail` others can reach the service"):
         settings("https://mail.example/mail")

@@ -15,10 +15,15 @@ from serve.test_token_file import until
 from serve.wire import problem, running
 from textodds.cli import main
 from textodds.errors import Conflict, InputError
-from textodds.model.table_model import TableModel
-from textodds.serve.journal import Journal
-from textodds.serve.row_messages import ForgetRowsRequest, ForgottenRow, LearnRowsRequest, RowDocument
-from textodds.serve.salvage import repair
+from textodds.model.tables.table_model import TableModel
+from textodds.serve.protocol.row_messages import (
+    ForgetRowsRequest,
+    ForgottenRow,
+    LearnRowsRequest,
+    RowDocument,
+)
+from textodds.serve.records.journal import Journal
+from textodds.serve.records.salvage import repair
 
 WORDS = "free win cash prize call now you home noon see lunch".split()
 
@@ -424,7 +429,7 @@ def test_answers_go_on_while_rows_are_learned(tmp_path, made):
 
 
 def test_a_table_of_many_rows_is_solved_beside_the_service(tmp_path, made, caplog):
-    from textodds.serve.solver_process import SolverProcess
+    from textodds.serve.updates.solver_process import SolverProcess
 
     core = Core(made, Journal(tmp_path / "journal"))
     core.live._beside = beside = SolverProcess(1)

@@ -19,13 +19,13 @@ from serve.durable import PROBES, WORDS, Core
 from serve.running import Client, Running, settled
 from textodds.errors import InputError
 from textodds.model.text_model import TextModel
-from textodds.serve import live_model as lives
-from textodds.serve import solver as solvers
-from textodds.serve.fold import ServedModel
-from textodds.serve.journal import Journal
-from textodds.serve.messages import Forgotten
-from textodds.serve.solver import Solver
-from textodds.serve.solver_process import SolverProcess
+from textodds.serve.protocol.messages import Forgotten
+from textodds.serve.records.journal import Journal
+from textodds.serve.updates import live_model as lives
+from textodds.serve.updates import solver as solvers
+from textodds.serve.updates.fold import ServedModel
+from textodds.serve.updates.solver import Solver
+from textodds.serve.updates.solver_process import SolverProcess
 
 Rows = list[tuple[str, str]]  # label, text
 

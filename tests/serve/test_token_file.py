@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from serve.test_tokens import READ, TOKENS, WRITE, asked, is_let_in
+from serve.test_tokens import ABSENT, READ, TOKENS, WRITE, asked, labelling_body
 from serve.wire import problem, running
 from textodds.errors import InputError
 from textodds.serve import tokens as module
@@ -125,7 +125,7 @@ def scoped(trained, tmp_path_factory):
     """A service with tokens of both kinds, and its file."""
     folder = tmp_path_factory.mktemp("scoped")
     file = written(folder / "tokens", *LINES)
-    options = ("--journal", str(folder / "journal"), "--tokens", str(file))
+    options = ("--journal", str(folder / "journal"), "--tokens", str(file), "--compare", str(trained))
     with running(trained, *options, env=TOKENS) as found:
         yield found, file
 
@@ -137,19 +137,16 @@ def test_each_endpoint_asks_for_the_scope_that_it_needs(scoped):
     for scope, given in by_scope.items():
         for client in map(service.client, given):
             for endpoint in ENDPOINTS:
-                answer = asked(
-                    client, endpoint, file=b""
-                )  # which is refused at once, of whoever may send one
+                body = labelling_body(service.client(OPS), endpoint.path)
+                answer = asked(client, endpoint, file=b"", body=body)  # refused at once, of whoever may send
                 if order.index(endpoint.needs) > order.index(scope):
                     problem(answer, 403, f"token.{endpoint.needs}")
                 elif endpoint.takes == "file":
                     problem(answer, 422)
+                elif endpoint.path in ABSENT:
+                    problem(answer, 404)
                 else:
-                    assert answer.status == 404 or is_let_in(answer, endpoint), (
-                        scope,
-                        endpoint.path,
-                        answer.body,
-                    )
+                    assert answer.status == 200, (scope, endpoint.path, answer.body)
     problem(service.client("nobody-0123456789abcdef").get("/v1/model"), 401, "token")
 
 

@@ -20,10 +20,10 @@ import textodds
 from serve.conftest import MESSAGES
 from serve.wire import HOST, connected, one_answer, problem, running
 from textodds.cli import main
-from textodds.serve import messages
 from textodds.serve.evaluate_file import measures
-from textodds.serve.journal import JournalEntry
-from textodds.serve.solver_process import PROGRAM
+from textodds.serve.protocol import messages
+from textodds.serve.records.journal import JournalEntry
+from textodds.serve.updates.solver_process import PROGRAM
 
 ROWS = [*MESSAGES, ("ham", 'free lunch, "at" noon'), ("spam", "call me at home"), ("ham", "ünïcode 🎉 prize")]
 

@@ -28,10 +28,10 @@ from serve.durable import (
 )
 from serve.running import Running
 from textodds.errors import Conflict, InputError, Unsupported
-from textodds.serve import writer as writers
-from textodds.serve.journal import Journal
-from textodds.serve.messages import ChangeAnswer, Document, Forgotten, LearnRequest
-from textodds.serve.problems import Problem, status_of
+from textodds.serve.protocol.messages import ChangeAnswer, Document, Forgotten, LearnRequest
+from textodds.serve.protocol.problems import Problem, status_of
+from textodds.serve.records.journal import Journal
+from textodds.serve.updates import writer as writers
 
 NAMED = [("b1", "spam", "cash prize free entry"), ("b2", "ham", "lunch at noon tomorrow")]
 ALL = [*TRAINING, *(one[1:] for one in NAMED)]

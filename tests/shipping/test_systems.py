@@ -118,12 +118,12 @@ def test_the_audit_log_and_the_solver_do_without(tmp_path):
     runs(
         """
         from pathlib import Path
-        from textodds.serve.audit import Audit
+        from textodds.serve.records.audit import AuditLog
         from textodds.serve.parent import give_way
         give_way()
         path = Path("audit.jsonl")
         path.write_bytes(b"a line that was cut")
-        audit = Audit(path)
+        audit = AuditLog(path)
         audit._add([b"two\\n"])
         audit._add([b"three\\n"])
         audit.close()

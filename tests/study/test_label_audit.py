@@ -5,7 +5,7 @@ import pytest
 
 import textodds
 from textodds.errors import InputError, Unsupported
-from textodds.model.label_fit import out_of_fold
+from textodds.model.multilabel.label_fit import out_of_fold
 from textodds.study.label_audit import MISSING, WRONG, audit_labels
 from ticket_texts import tickets
 

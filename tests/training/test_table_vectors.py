@@ -5,7 +5,7 @@ import pytest
 
 import textodds
 from textodds.errors import BadRow, InputError
-from textodds.model.linear_table import labelled_rows
+from textodds.model.tables.linear_table import labelled_rows
 from textodds.study.generate import sample
 
 BOTH = {"text": "text", "embedding": "vector"}

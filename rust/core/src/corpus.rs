@@ -7,9 +7,11 @@
 
 use crate::analyse::{BETWEEN_FIELDS, PADDING};
 use crate::error::Error;
-use crate::key::Term;
+use crate::key::{Term, hash_bytes};
 use crate::lexicon::Lexicon;
 use crate::lines::Strings;
+use crate::processor::prefetch_text;
+use crate::threads::{on_threads, text_shares};
 
 /// Encoded texts. Text `i` is `codes[starts[i]..starts[i + 1]]`, piece `p` is `arena[ends[p - 1]..ends[p]]`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -126,6 +128,19 @@ pub fn encode(texts: &[&str], between: u8) -> Result<Encoded, Error> {
         out.starts.push(out.codes.len() as u64);
     }
     Ok(out)
+}
+
+/// The hash of each text, by which it is found again.
+#[must_use]
+pub fn hashes(texts: &[&str], threads: usize) -> Vec<u64> {
+    let of_share = |(texts, _): (&[&str], usize)| {
+        let each = texts.iter().enumerate().map(|(i, text)| {
+            texts.get(i + 1).inspect(|next| prefetch_text(next));
+            hash_bytes(text.as_bytes())
+        });
+        each.collect::<Vec<u64>>()
+    };
+    on_threads(text_shares(texts, threads), of_share).concat()
 }
 
 /// Some of the texts that [`encode`] was given.

@@ -310,7 +310,7 @@ impl Counter {
             class_documents[numbers[class as usize] as usize] = self.class_documents[class as usize];
         }
 
-        let members = &self.groups.members;
+        let (members, threads) = (&self.groups.members, self.parts.len());
         let parts = self.parts.into_iter().filter(|part| part.extent().words > 0).collect();
         let tallies = on_threads(parts, |part: Part| part.finish(members, &numbers));
         let empty = vec![0; classes.len()];
@@ -325,7 +325,7 @@ impl Counter {
                 sum = tally;
             } else {
                 tally.class_documents.clone_from(&empty);
-                sum = sum.combined(&tally, 1, false)?;
+                sum = sum.combined(&tally, 1, false, threads)?;
             }
         }
         Ok((sum.canonical(), self.pruned))

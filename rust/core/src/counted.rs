@@ -6,7 +6,8 @@ use std::cell::Cell;
 
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
-use crate::finder::find_all;
+use crate::finder::{Finders, LONG, find_all};
+use crate::index::Index;
 use crate::processor::prefetch_text;
 use crate::seen::{Count, Seen};
 use crate::threads::{on_threads, text_shares};
@@ -14,29 +15,43 @@ use crate::vectorise::{CountRows, LOOK, foresee};
 use crate::vocabulary::Vocabulary;
 
 /// Count the words of a vocabulary in each text: row boundaries, columns, counts. There is a column for each
-/// word, below a number of columns, and rows have them in increasing order.
+/// word, below a number of columns, and rows have them in increasing order. `finders` are those of this vocabulary and
+/// analyser: once enough text has been read, n-grams are found by an index.
 ///
 /// # Errors
 /// [`Error::DocumentTooLong`]; [`Error::Malformed`] if there is not one column for each word.
 pub fn count_rows<T: Count>(
     analyser: &Analyser,
     (vocabulary, columns, end): (Vocabulary<'_>, &[u32], usize),
+    finders: &Finders,
     texts: &[&str],
     threads: usize,
 ) -> Result<CountRows<T>, Error> {
     if columns.len() != vocabulary.len() || end > 1 << 30 {
         return Err(Error::Malformed("there is not one column for each word".into()));
     }
+    // An index saves less here than where scores are added up, so that it takes more text to be worth its making.
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    let index = Index::cost(analyser).and_then(|cost| {
+        finders.index(bytes, (4 * cost).saturating_mul(columns.len()), || {
+            Index::new(analyser, &vocabulary, None)
+        })
+    });
     let row = |text: &str, row: usize, at: &mut Desk<T>| {
-        analyser.analyse(text, row, &mut at.scratch)?;
-        let (terms, text) = at.scratch.terms();
         at.numbers.clear();
-        find_all(&vocabulary, terms, text, None, &mut at.numbers);
+        if let Some(index) = index.filter(|index| text.len() < LONG && !index.has_buckets()) {
+            analyser.analyse_tokens(text, row, &mut at.scratch, (1, 1))?;
+            index.find(at.scratch.terms(), &mut at.ngrams, &mut at.numbers);
+        } else {
+            analyser.analyse(text, row, &mut at.scratch)?;
+            let (terms, text) = at.scratch.terms();
+            find_all(&vocabulary, terms, text, None, &mut at.numbers);
+        }
         at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize]);
         at.seen.add(&at.numbers, 1);
         Ok(())
     };
-    rows_on_threads(texts, threads, end, row)
+    rows_on_threads(texts, threads, end, row).map(|(rows, _)| rows)
 }
 
 /// Count the terms of each text by their hash modulo `size`, as scikit-learn's `HashingVectorizer` does.
@@ -61,7 +76,7 @@ pub fn hashed_rows(
         at.seen.add_hashes(&at.hashes, size, signed);
         Ok(())
     };
-    rows_on_threads(texts, threads, size as usize, row)
+    rows_on_threads(texts, threads, size as usize, row).map(|(rows, _)| rows)
 }
 
 thread_local! {
@@ -71,29 +86,33 @@ thread_local! {
 
 /// What a thread works with.
 #[derive(Debug)]
-struct Desk<T> {
-    scratch: Scratch,
-    numbers: Vec<u32>,
+pub(crate) struct Desk<T> {
+    pub(crate) scratch: Scratch,
+    pub(crate) numbers: Vec<u32>,
+    pub(crate) seen: Seen,
+    pub(crate) unknown: Vec<i64>, // terms of each text, where they are counted, that have no number
+    ngrams: [Vec<u32>; 2],
     hashes: Vec<i32>,
-    seen: Seen,
     ends: Vec<usize>,
     ids: Vec<i32>,
     counts: Vec<T>,
 }
 
-/// The rows of all texts, whose numbers are below `end`; `row` adds those of one to what was seen.
-fn rows_on_threads<T: Count>(
+/// The rows of all texts, whose numbers are below `end`, and what is unknown in each; `row` adds one to what was seen.
+pub(crate) fn rows_on_threads<T: Count>(
     texts: &[&str],
     threads: usize,
     end: usize,
     row: impl Fn(&str, usize, &mut Desk<T>) -> Result<(), Error> + Sync,
-) -> Result<CountRows<T>, Error> {
+) -> Result<(CountRows<T>, Vec<i64>), Error> {
     let done = on_threads(text_shares(texts, threads), |(share, first)| {
         let mut desk = Desk {
             scratch: Scratch::default(),
             numbers: Vec::new(),
-            hashes: Vec::new(),
             seen: SEEN.take(),
+            unknown: Vec::new(),
+            ngrams: Default::default(),
+            hashes: Vec::new(),
             ends: Vec::new(),
             ids: Vec::new(),
             counts: Vec::new(),
@@ -114,9 +133,10 @@ fn rows_on_threads<T: Count>(
         SEEN.set(std::mem::take(&mut desk.seen));
         Ok(desk)
     });
-    let (mut starts, mut ids, mut counts) = (vec![0], Vec::new(), Vec::new());
+    let (mut starts, mut ids, mut counts, mut unknown) = (vec![0], Vec::new(), Vec::new(), Vec::new());
     for desk in done {
         let desk = desk?;
+        unknown.extend(desk.unknown);
         let before = ids.len();
         starts.extend(desk.ends.iter().map(|end| (before + end) as i64));
         if before == 0 {
@@ -126,5 +146,5 @@ fn rows_on_threads<T: Count>(
             counts.extend_from_slice(&desk.counts);
         }
     }
-    Ok((starts, ids, counts))
+    Ok(((starts, ids, counts), unknown))
 }

@@ -94,11 +94,11 @@ fn malformed() -> Error {
 }
 
 impl Problem<'_> {
-    /// The problem, if its arrays and those of the state fit together. Linear in the non-zeros.
+    /// Refuse arrays that do not fit together; rows that are `known` to be sound are not read again.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if not.
-    pub fn checked(&self, state: &State<'_>, order: &[u32]) -> Result<(), Error> {
+    /// [`Error::Malformed`].
+    pub fn checked(&self, state: &State<'_>, order: &[u32], known: bool) -> Result<(), Error> {
         let (n, m) = (self.codes.len(), state.bias.len());
         let classes = if m == 1 { 2 } else { m as i64 };
         let fits = m > 0
@@ -110,14 +110,12 @@ impl Problem<'_> {
             && state.gaps.len() == n
             && state.weights.len().is_multiple_of(m)
             && self.codes.iter().all(|code| (0..classes).contains(code))
-            && order.iter().all(|i| (*i as usize) < n)
-            && self.rows.is_sound();
-        let features = state.weights.len() / m.max(1);
-        let within = |i: &u32| {
-            let (numbers, values) = self.rows.row(*i as usize);
-            numbers.iter().all(|v| (*v as u32 as usize) < features) && values.iter().all(|x| x.is_finite())
-        };
-        if fits && order.iter().all(within) { Ok(()) } else { Err(malformed()) }
+            && order.iter().all(|i| (*i as usize) < n);
+        match fits {
+            false => Err(malformed()),
+            true if known => Ok(()),
+            true => self.rows.checked(state.weights.len() / m),
+        }
     }
 }
 

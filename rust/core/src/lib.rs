@@ -12,6 +12,7 @@
 #![deny(unsafe_code)] // but for three lines in `processor` and `memory`, each with its proof
 
 pub mod analyse;
+mod bag;
 mod changed;
 pub mod characters;
 pub mod compact;
@@ -26,6 +27,7 @@ pub mod fasttext;
 mod finder;
 pub mod gather;
 mod grams;
+mod index;
 pub mod key;
 pub mod labels;
 pub mod left_out;
@@ -46,6 +48,7 @@ pub mod scan;
 pub mod score;
 mod scratch;
 mod seen;
+pub mod shares;
 pub mod slope;
 mod spelling;
 mod table;

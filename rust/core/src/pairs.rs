@@ -1,7 +1,7 @@
 //! Pairs of numbers with a number each: how n-grams are found without spelling them.
 
 use crate::memory::filled;
-use crate::processor::prefetch;
+use crate::processor::{at_its_best, prefetch};
 
 /// A pair that was seen.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +77,25 @@ impl Pairs {
         self.places = places;
     }
 
+    /// The number of a pair; a new one takes the number `next`, which goes on.
+    pub(crate) fn number(&mut self, first: u32, second: u32, next: &mut u32) -> u32 {
+        self.reserve(1);
+        let pair = packed(first, second);
+        self.slot(pair, place(pair, self.shift), next).number
+    }
+
+    /// Say that no pair will come any more: half of the slots at least are empty then, and there is no list.
+    pub(crate) fn settle(&mut self) {
+        self.reserve(self.slots.len() / 4);
+        self.list = Vec::new();
+    }
+
+    /// Replace `firsts[i]` by the number of its pair with `seconds[i]`, as far as both go, or by `none`.
+    pub(crate) fn find_all(&self, firsts: &mut Vec<u32>, seconds: &[u32], none: u32) {
+        firsts.truncate(seconds.len());
+        find_pairs(&self.slots, self.shift, firsts, seconds, none);
+    }
+
     /// Note where the search for each pair begins, and have all those slots brought near.
     fn look_up(&mut self, firsts: &mut Vec<u32>, seconds: &[u32]) {
         firsts.truncate(seconds.len());
@@ -115,6 +134,33 @@ impl Pairs {
                     at = (at + 1) & (self.slots.len() - 1);
                 }
                 self.slots[at] = slot;
+            }
+        }
+    }
+}
+
+at_its_best! {
+    /// In rounds of 64, so that all the memory a round needs is on its way before any is used.
+    fn find_pairs(slots: &[Pair], shift: u32, firsts: &mut [u32], seconds: &[u32], none: u32) {
+        let mut places = [0; 64];
+        let last = slots.len() - 1;
+        for (firsts, seconds) in firsts.chunks_mut(64).zip(seconds.chunks(64)) {
+            for ((at, first), second) in places.iter_mut().zip(&*firsts).zip(seconds) {
+                *at = place(packed(*first, *second), shift) & last;
+                if *first != none && *second != none {
+                    prefetch(slots, *at);
+                }
+            }
+            for ((at, first), second) in places.iter().zip(firsts).zip(seconds) {
+                let (pair, mut at) = (packed(*first, *second), *at);
+                if *first == none || *second == none {
+                    *first = none;
+                    continue;
+                }
+                while slots[at].both != pair && slots[at].both != u64::MAX {
+                    at = (at + 1) & last;
+                }
+                *first = if slots[at].both == pair { slots[at].number } else { none };
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
 use crate::key::Term;
-use crate::processor::{prefetch, prefetch_text};
+use crate::processor::prefetch_text;
 use crate::table::{Entry, Table};
 use crate::tally::{Cell, Tally};
 
@@ -145,18 +145,18 @@ impl Part {
         Ok(())
     }
 
-    /// Empty the slots into the log and sort that by word. Linear.
-    fn logged(&mut self) -> Logged {
+    /// Empty the slots into the log and sort that by the place of each word. Linear.
+    fn logged(&mut self, place: impl Fn(u32) -> usize) -> Logged {
         let mut log = std::mem::take(&mut self.log);
         self.table.flush(&mut log);
         let mut starts = vec![0u32; self.table.words as usize + 2];
-        log.iter().for_each(|entry| starts[entry.id as usize + 2] += 1);
+        log.iter().for_each(|entry| starts[place(entry.id) + 2] += 1);
         for i in 2..starts.len() {
             starts[i] += starts[i - 1];
         }
         let mut entries = vec![Entry::default(); log.len()];
         for entry in log {
-            let at = &mut starts[entry.id as usize + 1]; // moves on to the start of the next word
+            let at = &mut starts[place(entry.id) + 1]; // moves on to the start of the next word
             entries[*at as usize] = entry;
             *at += 1;
         }
@@ -173,7 +173,7 @@ impl Part {
 
     /// Add the log, and what is in the table, to the settled counts. Linear.
     pub(crate) fn settle(&mut self, members: &[(u32, i64)]) -> Result<(), Error> {
-        let logged = self.logged();
+        let logged = self.logged(|id| id as usize);
         let mut settled = Settled { starts: vec![0], cells: Vec::new() };
         let mut cells = Vec::new();
         for id in 0..self.table.words as usize {
@@ -233,17 +233,16 @@ impl Part {
 
     /// The tally, class `k` renamed to `numbers[k]`.
     pub(crate) fn finish(mut self, members: &[(u32, i64)], numbers: &[u32]) -> Result<Tally, Error> {
-        let logged = self.logged();
         let words = self.table.in_order();
+        let mut ranks = vec![0; words.len()];
+        words.iter().zip(0..).for_each(|((id, _), rank)| ranks[*id as usize] = rank);
+        let logged = self.logged(|id| ranks[id as usize]);
         let mut tally = Tally::with_capacity(words.len(), logged.entries.len() + self.settled.cells.len());
         let mut cells = Vec::new();
-        for (i, &(id, key)) in words.iter().enumerate() {
-            if let [.., (soon, _)] = words[i..words.len().min(i + 12)] {
-                logged.fetch(soon as usize); // words are visited in an order of their own
-            }
+        for (place, &(id, key)) in words.iter().enumerate() {
             cells.clear();
             cells.extend_from_slice(self.settled.of(id as usize));
-            logged.add_to(&mut cells, id as usize, members)?;
+            logged.add_to(&mut cells, place, members)?;
             cells.iter_mut().for_each(|cell| cell.class = numbers[cell.class as usize]);
             add_up(&mut cells)?;
             tally.push(key, &self.table.arena, &cells);
@@ -252,23 +251,17 @@ impl Part {
     }
 }
 
-/// A log by word: word `v` has `entries[starts[v]..starts[v + 1]]`.
+/// A log by word: the word at place `v` has `entries[starts[v]..starts[v + 1]]`.
 struct Logged {
     starts: Vec<u32>,
     entries: Vec<Entry>,
 }
 
 impl Logged {
-    /// Bring the entries of a word near.
+    /// Append the counts of the word at a place, each times its weight.
     #[inline]
-    fn fetch(&self, id: usize) {
-        prefetch(&self.entries, self.starts[id] as usize);
-    }
-
-    /// Append the counts of word `id`, each times its weight.
-    #[inline]
-    fn add_to(&self, cells: &mut Vec<Cell>, id: usize, members: &[(u32, i64)]) -> Result<(), Error> {
-        for entry in &self.entries[self.starts[id] as usize..self.starts[id + 1] as usize] {
+    fn add_to(&self, cells: &mut Vec<Cell>, place: usize, members: &[(u32, i64)]) -> Result<(), Error> {
+        for entry in &self.entries[self.starts[place] as usize..self.starts[place + 1] as usize] {
             let (class, weight) = members[entry.group as usize];
             let times = |count: u16| weight.checked_mul(i64::from(count)).ok_or(Error::Overflow);
             let (occurrences, documents) = (times(entry.occurrences)?, times(entry.documents)?);

@@ -57,27 +57,55 @@ impl Sample {
         self.is_whole
     }
 
-    /// Let a batch pass. Rows without weight are passed over.
+    /// Let a batch pass, of whose texts these are the [`hash_bytes`]. Rows without weight are passed over.
     ///
     /// # Errors
     /// [`Error::Malformed`] where lengths differ.
-    pub fn add(&mut self, texts: &[&str], labels: &[&str], weights: Option<&[f64]>) -> Result<(), Error> {
-        if labels.len() != texts.len() || weights.is_some_and(|weights| weights.len() != texts.len()) {
-            return Err(Error::Malformed("texts, labels and weights differ in number".into()));
+    pub fn add(
+        &mut self,
+        texts: &[&str],
+        labels: &[&str],
+        weights: Option<&[f64]>,
+        hashes: &[u64],
+    ) -> Result<(), Error> {
+        let lengths = [labels.len(), hashes.len(), weights.map_or(texts.len(), <[f64]>::len)];
+        if lengths.iter().any(|length| *length != texts.len()) {
+            return Err(Error::Malformed("texts, labels, weights and hashes differ in number".into()));
         }
         let unit = f64::from(1u32 << FRACTION);
-        for (row, (text, label)) in texts.iter().zip(labels).enumerate() {
-            let weight = weights.map_or(1 << FRACTION, |weights| (weights[row] * unit).round() as u64);
-            if weight > 0 {
-                self.put(text, label, Copies { rows: 1, weight });
+        let weight =
+            |row: usize| weights.map_or(1 << FRACTION, |weights| (weights[row] * unit).round() as u64);
+        let there = hashes.iter().enumerate().filter(|(row, _)| weight(*row) > 0);
+        let there: Vec<(usize, u64)> = there.map(|(row, hash)| (row, *hash)).collect();
+        let least = self.largest_to_keep(there.iter().map(|(_, hash)| *hash));
+        for (row, hash) in there {
+            if hash > least {
+                self.is_whole = false;
+            } else {
+                self.put_hashed(texts[row], labels[row], Copies { rows: 1, weight: weight(row) }, hash);
             }
         }
         Ok(())
     }
 
+    /// A hash above which no text of a batch with these hashes stays: there are as many below as are kept.
+    fn largest_to_keep(&self, hashes: impl Iterator<Item = u64>) -> u64 {
+        let mut small: Vec<u64> = hashes.filter(|hash| *hash <= self.largest).collect();
+        if small.len() <= self.most {
+            return self.largest;
+        }
+        small.sort_unstable();
+        small.dedup();
+        let last = self.most.checked_sub(1).and_then(|place| small.get(place));
+        last.map_or(self.largest, |hash| self.largest.min(*hash))
+    }
+
     /// Let a text pass that came so often.
     pub fn put(&mut self, text: &str, label: &str, copies: Copies) {
-        let hash = hash_bytes(text.as_bytes());
+        self.put_hashed(text, label, copies, hash_bytes(text.as_bytes()));
+    }
+
+    fn put_hashed(&mut self, text: &str, label: &str, copies: Copies, hash: u64) {
         if hash > self.largest || self.most == 0 {
             self.is_whole = false;
             return;
@@ -136,7 +164,8 @@ mod tests {
     fn of(rows: &[(&str, &str)], most: usize) -> Sample {
         let mut sample = Sample::new(most);
         let (texts, labels): (Vec<&str>, Vec<&str>) = rows.iter().copied().unzip();
-        sample.add(&texts, &labels, None).unwrap();
+        let hashes: Vec<u64> = texts.iter().map(|text| hash_bytes(text.as_bytes())).collect();
+        sample.add(&texts, &labels, None, &hashes).unwrap();
         sample
     }
 

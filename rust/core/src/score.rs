@@ -1,11 +1,13 @@
 //! Straight from text to class scores: no matrix is built.
 
 use crate::analyse::Analyser;
+use crate::bag::Row;
 use crate::changed::ABSENT;
 pub use crate::changed::{Changed, More};
 use crate::error::Error;
 pub use crate::finder::Finders;
-use crate::finder::{Finder, find_all};
+use crate::finder::{Finder, Places, find_all};
+use crate::index::{Index, Packed, width};
 use crate::processor::{at_its_best, prefetch, prefetch_text};
 use crate::tfidf::Norm;
 use crate::threads::{on_threads, text_shares};
@@ -140,6 +142,7 @@ impl<'a> Linear<'a> {
     fn document(
         &self,
         analyser: &Analyser,
+        places: &Places<'_>,
         (text, row): (&str, usize),
         finder: &mut Finder,
         desk: &mut Desk,
@@ -160,9 +163,10 @@ impl<'a> Linear<'a> {
             self.add(&finder.ids, out);
             return Ok([known, terms.len() as u32]);
         }
-        let known = finder.find(analyser, &self.vocabulary, self.unknown, text, row)?;
+        let known = finder.find(analyser, places, text, row)?;
         if let Some(weighting) = &self.weighting {
-            self.weighted(weighting, finder, desk, out);
+            let packed = places.index.and_then(|index| index.packed.as_ref());
+            self.weighted((weighting, packed), finder, desk, out);
         } else {
             finder.spell_out();
             if self.presence {
@@ -174,8 +178,14 @@ impl<'a> Linear<'a> {
         Ok([known, finder.terms as u32])
     }
 
-    /// Add what weighted terms say, block by block.
-    fn weighted(&self, weighting: &Weighting<'_>, finder: &mut Finder, desk: &mut Desk, out: &mut [f64]) {
+    /// Add what weighted terms say, block by block: sums in the order in which terms come first in the text.
+    fn weighted(
+        &self,
+        (weighting, packed): (&Weighting<'_>, Option<&Packed>),
+        finder: &mut Finder,
+        desk: &mut Desk,
+        out: &mut [f64],
+    ) {
         let blocks: &[(bool, bool)] =
             if weighting.blocks == 1 { &[(true, true)] } else { &[(true, false), (false, true)] };
         if let (true, Exceptions::Dense(weights)) = (weighting.is_mean(), self.exceptions) {
@@ -183,13 +193,28 @@ impl<'a> Linear<'a> {
             return add_mean(weights, &finder.ids, out); // of sums there is one block
         }
         for (words, characters) in blocks {
-            finder.count(*words, *characters, self.vocabulary.len(), &mut desk.row);
-            match self.exceptions {
-                Exceptions::Dense(weights) => add_weighted(weighting, weights, desk, out),
-                Exceptions::Changed(changed) => add_changed(weighting, &changed, &desk.row, out),
-                Exceptions::Sparse { .. } => {} // refused in `new`
+            finder.count(*words, *characters, self.vocabulary.len());
+            let row = finder.bag.take();
+            match (self.exceptions, packed) {
+                (Exceptions::Dense(_), Some(packed)) => add_packed(weighting, packed, row, desk, out),
+                (Exceptions::Dense(weights), None) => add_weighted(weighting, weights, row, desk, out),
+                (Exceptions::Changed(changed), _) => add_changed(weighting, &changed, packed, row, out),
+                (Exceptions::Sparse { .. }, _) => {} // refused in `new`
             }
         }
+    }
+
+    /// An index of the vocabulary, with weights of few classes packed.
+    fn index(&self, analyser: &Analyser) -> Option<Index> {
+        let packed = match (self.exceptions, &self.weighting) {
+            (Exceptions::Dense(weights), Some(weighting))
+                if (2..=4).contains(&self.classes()) && !weighting.scale.is_empty() =>
+            {
+                Some(Packed::new(weighting.scale, weights, self.classes()))
+            }
+            _ => None,
+        };
+        Index::new(analyser, &self.vocabulary, packed)
     }
 
     #[inline(always)]
@@ -268,6 +293,14 @@ impl<'a> Linear<'a> {
         threads: usize,
     ) -> Result<(Vec<f64>, Vec<u32>), Error> {
         let classes = self.classes();
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        let index = match Index::cost(analyser) {
+            Some(cost) if self.unknown.is_none() => {
+                finders.index(bytes, cost.saturating_mul(self.vocabulary.len()), || self.index(analyser))
+            }
+            _ => None,
+        };
+        let places = Places { vocabulary: self.vocabulary, index, unknown: self.unknown };
         let mut scores = vec![0.0; texts.len() * classes];
         let mut evidence = vec![0; texts.len() * 2];
         let (mut rest, mut rest_too) = (scores.as_mut_slice(), evidence.as_mut_slice());
@@ -279,7 +312,7 @@ impl<'a> Linear<'a> {
             jobs.push((share, row, mine, mine_too));
         }
         let work = |(share, row, scores, evidence): (_, _, _, _)| {
-            self.run(finders, analyser, (share, row), scores, evidence)
+            self.run((finders, &places), analyser, (share, row), scores, evidence)
         };
         let done: Result<(), Error> = on_threads(jobs, work).into_iter().collect();
         done.map(|()| (scores, evidence))
@@ -287,7 +320,7 @@ impl<'a> Linear<'a> {
 
     fn run(
         &self,
-        finders: &Finders,
+        (finders, places): (&Finders, &Places<'_>),
         analyser: &Analyser,
         (texts, first_row): (&[&str], usize),
         scores: &mut [f64],
@@ -300,7 +333,7 @@ impl<'a> Linear<'a> {
                 prefetch_text(next);
             }
             let out = &mut scores[i * classes..(i + 1) * classes];
-            let seen = self.document(analyser, (text, first_row + i), &mut finder, &mut desk, out)?;
+            let seen = self.document(analyser, places, (text, first_row + i), &mut finder, &mut desk, out)?;
             evidence[2 * i..2 * i + 2].copy_from_slice(&seen);
         }
         finders.put(finder);
@@ -310,87 +343,135 @@ impl<'a> Linear<'a> {
 
 /// What a thread works with.
 struct Desk {
-    row: Vec<(u32, u32)>, // words and their numbers of occurrences
-    values: Vec<f64>,
+    sum: Vec<f64>,
     frequencies: [f64; 64], // what so many occurrences are worth
 }
 
 impl Desk {
     fn new(weighting: Option<&Weighting<'_>>) -> Self {
         let frequency = |count| weighting.map_or(0.0, |weighting| weighting.frequency_of(count as u32));
-        Self { row: Vec::new(), values: Vec::new(), frequencies: std::array::from_fn(frequency) }
-    }
-}
-
-at_its_best! {
-    /// Add the rows of one block of words, in order, each times its value in the document.
-    fn add_weighted(weighting: &Weighting<'_>, weights: &[f64], desk: &mut Desk, out: &mut [f64]) {
-        let classes = out.len();
-        let Desk { row, values, frequencies } = desk;
-        if values.len() < row.len() {
-            values.resize(2 * row.len(), 0.0);
-        }
-        let values = &mut values[..row.len()];
-        let frequency = |count: u32| match frequencies.get(count as usize) {
-            Some(frequency) => *frequency,
-            None => weighting.frequency_of(count),
-        };
-        let sum = if weighting.scale.is_empty() || weighting.norm != Norm::L2 {
-            let mut sum = 0.0;
-            for ((id, count), value) in row.iter().zip(values.iter_mut()) {
-                *value = frequency(*count) * weighting.scale_of(*id);
-                sum += weighting.part(*value);
-            }
-            sum
-        } else {
-            let mut sum = 0.0;
-            for (i, value) in values.iter_mut().enumerate() {
-                let soon = row[(i + AHEAD).min(row.len() - 1)].0 as usize;
-                prefetch(weighting.scale, soon);
-                prefetch(weights, soon * classes);
-                let (id, count) = row[i];
-                *value = frequency(count) * weighting.scale[id as usize];
-                sum += *value * *value;
-            }
-            sum
-        };
-        let factor = weighting.factor(sum);
-        match classes {
-            2 => add_rows::<2>(weights, row, values, factor, out),
-            3 => add_rows::<3>(weights, row, values, factor, out),
-            4 => add_rows::<4>(weights, row, values, factor, out),
-            _ => {
-                for ((id, _), value) in row.iter().zip(values) {
-                    let (from, value) = (*id as usize * classes, *value * factor);
-                    out.iter_mut().zip(&weights[from..from + classes]).for_each(|(score, weight)| *score += value * weight);
-                }
-            }
-        }
+        Self { sum: Vec::new(), frequencies: std::array::from_fn(frequency) }
     }
 }
 
 /// How many words ahead their weights are asked for.
 const AHEAD: usize = 24;
 
-/// Add rows of K numbers, each times its value and the factor.
+/// Sum the rows of K weights of the terms of a block, each times its value in the document; and of the values, what
+/// their length is of.
+///
+/// `entry` gives the scale of a number and its weights, `near` asks for them.
 #[inline(always)]
-fn add_rows<const K: usize>(
-    weights: &[f64],
-    row: &[(u32, u32)],
-    values: &[f64],
-    factor: f64,
-    out: &mut [f64],
-) {
-    let rows = weights.as_chunks::<K>().0;
-    let mut sum = [0.0; K];
-    sum.copy_from_slice(out);
-    for ((id, _), value) in row.iter().zip(values) {
-        let (weights, value) = (&rows[*id as usize], *value * factor);
+fn block<'w, const K: usize>(
+    mut row: Row<'_>,
+    weighting: &Weighting<'_>,
+    frequencies: &[f64; 64],
+    entry: impl Fn(usize) -> (f64, &'w [f64; K]),
+    near: impl Fn(usize),
+) -> (f64, [f64; K]) {
+    let (mut length, mut sum) = (0.0, [0.0; K]);
+    let Some(last) = row.numbers.len().checked_sub(1) else { return (length, sum) };
+    let is_l1 = weighting.norm == Norm::L1;
+    for (i, number) in row.numbers.iter().enumerate() {
+        near(row.numbers[(i + AHEAD).min(last)] as usize);
+        let count = row.count(*number);
+        let (scale, weights) = entry(*number as usize);
+        let value = frequency(weighting, frequencies, count) * scale;
+        length += if is_l1 { value.abs() } else { value * value };
         for k in 0..K {
             sum[k] += value * weights[k];
         }
     }
-    out.copy_from_slice(&sum);
+    (length, sum)
+}
+
+/// What so many occurrences are worth.
+#[inline(always)]
+fn frequency(weighting: &Weighting<'_>, frequencies: &[f64; 64], count: u32) -> f64 {
+    frequencies.get(count as usize).copied().unwrap_or_else(|| weighting.frequency_of(count))
+}
+
+/// Add what a block sums up to, brought to its length.
+#[inline(always)]
+fn add_block(weighting: &Weighting<'_>, length: f64, sum: &[f64], out: &mut [f64]) {
+    let factor = weighting.factor(length);
+    out.iter_mut().zip(sum).for_each(|(score, sum)| *score += factor * sum);
+}
+
+at_its_best! {
+    /// Add the terms of one block by weights in the order of the vocabulary.
+    fn add_weighted(weighting: &Weighting<'_>, weights: &[f64], row: Row<'_>, desk: &mut Desk, out: &mut [f64]) {
+        match out.len() {
+            2 => add_few::<2>(weighting, weights, row, desk, out),
+            3 => add_few::<3>(weighting, weights, row, desk, out),
+            4 => add_few::<4>(weighting, weights, row, desk, out),
+            classes => {
+                let Desk { sum, frequencies } = desk;
+                sum.clear();
+                sum.resize(classes, 0.0);
+                let mut length = 0.0;
+                let mut row = row;
+                for (i, number) in row.numbers.iter().enumerate() {
+                    if let Some(soon) = row.numbers.get(i + AHEAD) {
+                        prefetch(weights, *soon as usize * classes);
+                    }
+                    let count = row.count(*number);
+                    let value = frequency(weighting, frequencies, count) * weighting.scale_of(*number);
+                    length += weighting.part(value);
+                    let from = *number as usize * classes;
+                    sum.iter_mut().zip(&weights[from..from + classes]).for_each(|(sum, weight)| *sum += value * weight);
+                }
+                add_block(weighting, length, sum, out);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_few<const K: usize>(
+    weighting: &Weighting<'_>,
+    weights: &[f64],
+    row: Row<'_>,
+    desk: &Desk,
+    out: &mut [f64],
+) {
+    let rows = weights.as_chunks::<K>().0;
+    let entry = |at: usize| (weighting.scale_of(at as u32), &rows[at]);
+    let near = |at: usize| {
+        prefetch(weighting.scale, at);
+        prefetch(rows, at);
+    };
+    let (length, sum) = block::<K>(row, weighting, &desk.frequencies, entry, near);
+    add_block(weighting, length, &sum, out);
+}
+
+at_its_best! {
+    /// The same by packed weights.
+    fn add_packed(weighting: &Weighting<'_>, packed: &Packed, row: Row<'_>, desk: &mut Desk, out: &mut [f64]) {
+        match out.len() {
+            2 => add_packed_few::<2, { width(2) }>(weighting, packed, row, desk, out),
+            3 => add_packed_few::<3, { width(3) }>(weighting, packed, row, desk, out),
+            4 => add_packed_few::<4, { width(4) }>(weighting, packed, row, desk, out),
+            _ => {} // others are not packed
+        }
+    }
+}
+
+#[inline(always)]
+fn add_packed_few<const K: usize, const WIDTH: usize>(
+    weighting: &Weighting<'_>,
+    packed: &Packed,
+    row: Row<'_>,
+    desk: &Desk,
+    out: &mut [f64],
+) {
+    let rows = packed.rows.as_chunks::<WIDTH>().0;
+    let entry = |at: usize| {
+        let row = &rows[at];
+        (row[0], row[1..].first_chunk::<K>().unwrap_or(&[0.0; K]))
+    };
+    let (length, sum) = block::<K>(row, weighting, &desk.frequencies, entry, |at| prefetch(rows, at));
+    add_block(weighting, length, &sum, out);
 }
 
 at_its_best! {
@@ -399,7 +480,7 @@ at_its_best! {
         let classes = out.len();
         let mut sum = vec![0.0; classes];
         for (i, id) in ids.iter().enumerate() {
-            if let Some(soon) = ids.get(i + 16) {
+            if let Some(soon) = ids.get(i + 2 * AHEAD) {
                 prefetch(weights, *soon as usize * classes);
             }
             let from = *id as usize * classes;
@@ -411,21 +492,38 @@ at_its_best! {
 }
 
 /// [`add_weighted`] of a table of which some rows have changed.
-fn add_changed(weighting: &Weighting<'_>, changed: &Changed<'_>, row: &[(u32, u32)], out: &mut [f64]) {
-    let parts = row.iter().map(|(id, count)| weighting.part(weighting.value(*id, *count)));
-    let factor = weighting.factor(parts.fold(0.0, |sum, part| sum + part));
-    for (id, count) in row {
-        let value = weighting.value(*id, *count) * factor;
-        out.iter_mut().zip(changed.row(*id)).for_each(|(score, weight)| *score += value * weight);
+fn add_changed(
+    weighting: &Weighting<'_>,
+    changed: &Changed<'_>,
+    packed: Option<&Packed>,
+    row: Row<'_>,
+    out: &mut [f64],
+) {
+    let (mut length, mut sum, mut row) = (0.0, vec![0.0; out.len()], row);
+    for at in row.numbers {
+        let number = packed.map_or(*at, |packed| packed.number(*at));
+        let value = weighting.value(number, row.count(*at));
+        length += weighting.part(value);
+        sum.iter_mut().zip(changed.row(number)).for_each(|(sum, weight)| *sum += value * weight);
     }
+    add_block(weighting, length, &sum, out);
 }
 
 at_its_best! {
     /// Add the rows of some words, the full ones as vectors.
     fn add_sparse(starts: &[u64], class_of: &[u32], values: &[f64], ids: &[u32], out: &mut [f64]) {
         for (i, id) in ids.iter().enumerate() {
-            if let Some(soon) = ids.get(i + 6) {
-                prefetch(values, starts[*soon as usize] as usize);
+            if let Some(soon) = ids.get(i + 2 * AHEAD) {
+                prefetch(starts, *soon as usize);
+            }
+            if let Some(soon) = ids.get(i + AHEAD / 2) {
+                let (from, to) = (starts[*soon as usize] as usize, starts[*soon as usize + 1] as usize);
+                prefetch(values, from);
+                if to > from + 8 {
+                    prefetch(class_of, from);
+                    prefetch(values, from + 8);
+                    prefetch(values, to - 1); // a row of up to 24 classes lies in three lines
+                }
             }
             let row = starts[*id as usize] as usize..starts[*id as usize + 1] as usize;
             if row.len() == out.len() {

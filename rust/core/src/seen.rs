@@ -64,11 +64,6 @@ impl Bits {
 }
 
 impl Seen {
-    /// Whether there is room for the numbers below `end`.
-    pub fn holds(&self, end: usize) -> bool {
-        end <= self.sums.len()
-    }
-
     /// Make room for the numbers below `end`.
     pub fn reserve(&mut self, end: usize) {
         if end > self.sums.len() {
@@ -108,14 +103,6 @@ impl Seen {
         reserve(sums, n);
         numbers.extend(row.iter().map(|number| *number as i32));
         sums.extend(row.iter().map(|number| T::of(std::mem::take(&mut self.sums[*number as usize]))));
-    }
-
-    /// The same as pairs of a number and its sum, which is not negative.
-    pub fn drain(&mut self, row: &mut Vec<(u32, u32)>) {
-        let n = self.row();
-        let Self { row: [numbers, _], sums, .. } = self;
-        let pair = |number: &u32| (*number, std::mem::take(&mut sums[*number as usize]) as u32);
-        row.extend(numbers[..n].iter().map(pair));
     }
 
     /// The same into memory that has room for just as many.

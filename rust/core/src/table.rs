@@ -108,6 +108,11 @@ impl Table {
         }
     }
 
+    /// Append the number of each term, and `none` for each that is not there.
+    pub fn find_all(&self, terms: &[Term], text: &[u8], none: u32, numbers: &mut Vec<u32>) {
+        find_from((terms, text), (&self.slots, &self.arena), (self.scatter, self.shift), none, numbers);
+    }
+
     /// How many words there may be before the table grows.
     fn room(&self) -> u32 {
         (self.slots.len() / 8 * 5) as u32
@@ -383,5 +388,36 @@ at_its_best! {
             numbers.push(slots[at].id);
         }
         terms.len()
+    }
+}
+
+at_its_best! {
+    /// Append the numbers of the terms, and `none` for each that is not there.
+    fn find_from(
+        terms: (&[Term], &[u8]),
+        table: (&[Slot], &[u8]),
+        place: (u64, u32),
+        none: u32,
+        numbers: &mut Vec<u32>,
+    ) {
+        let ((terms, text), (slots, arena), (scatter, shift)) = (terms, table, place);
+        let last = slots.len() - 1;
+        let find = |term: &Term| (term.hash.wrapping_mul(scatter) >> shift) as usize & last;
+        for term in terms.iter().take(AHEAD) {
+            prefetch(slots, find(term));
+        }
+        numbers.reserve(terms.len());
+        for (i, term) in terms.iter().enumerate() {
+            if let Some(soon) = terms.get(i + AHEAD) {
+                prefetch(slots, find(soon));
+            }
+            let mut at = find(term);
+            let mut same = term.key.same(text, slots[at].key, arena);
+            while !same && slots[at].key.hi != 0 {
+                at = (at + 1) & last;
+                same = term.key.same(text, slots[at].key, arena);
+            }
+            numbers.push(if same { slots[at].id } else { none });
+        }
     }
 }

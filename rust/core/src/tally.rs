@@ -6,12 +6,17 @@
 //! the same bytes, however the documents were divided, ordered or added up.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::error::Error;
 use crate::key::Key;
+use crate::threads::on_threads;
 
 /// Bits behind the point where weights are not whole numbers.
 pub const FRACTION: u32 = 30;
+
+/// Words that are added up sooner on one thread than on several.
+const FEW: usize = 1 << 12;
 
 /// Counts by word and class; compressed rows, one per word.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -79,12 +84,9 @@ impl Tally {
         Key { lo: self.keys[2 * word], hi: self.keys[2 * word + 1] }
     }
 
-    fn cells(&self, word: usize) -> impl Iterator<Item = Cell> + '_ {
-        (self.starts[word] as usize..self.starts[word + 1] as usize).map(|i| Cell {
-            class: self.class_of[i],
-            occurrences: self.occurrences[i],
-            documents: self.documents[i],
-        })
+    /// The cells of a word.
+    fn range(&self, word: usize) -> Range<usize> {
+        self.starts[word] as usize..self.starts[word + 1] as usize
     }
 
     /// Append a word, which must follow the last in order, unless all its cells are zero.
@@ -104,7 +106,7 @@ impl Tally {
 
     /// Append word `word` of `other` as it is, but for the names of its classes.
     fn push_word(&mut self, other: &Self, word: usize, class: &[u32]) {
-        let cells = other.starts[word] as usize..other.starts[word + 1] as usize;
+        let cells = other.range(word);
         self.class_of.extend(other.class_of[cells.clone()].iter().map(|k| class[*k as usize]));
         self.occurrences.extend_from_slice(&other.occurrences[cells.clone()]);
         self.documents.extend_from_slice(&other.documents[cells]);
@@ -113,12 +115,12 @@ impl Tally {
         self.starts.push(self.class_of.len() as u64);
     }
 
-    /// `self + sign × other`, `sign` 1 or −1. Linear in the non-zeros of both.
+    /// `self + sign × other`, `sign` 1 or −1. Linear in the non-zeros of both. Each thread adds up a range of hashes.
     ///
     /// # Errors
     /// [`Error::NegativeCount`] naming the first count that would go below zero, unless `lenient`,
     /// which puts zero there; [`Error::Overflow`] past 64 bits.
-    pub fn combined(&self, other: &Self, sign: i64, lenient: bool) -> Result<Self, Error> {
+    pub fn combined(&self, other: &Self, sign: i64, lenient: bool, threads: usize) -> Result<Self, Error> {
         let fraction = self.fraction.max(other.fraction);
         let (a, b) = (self.scaled(fraction)?, other.scaled(fraction)?);
         let mut classes: Vec<String> = a.classes.iter().chain(&b.classes).cloned().collect();
@@ -131,7 +133,11 @@ impl Tally {
         let sum =
             Sum { a: &a, b: &b, class_a: &class_a, class_b: &class_b, sign, lenient, classes: &classes };
 
-        let mut out = Self::with_capacity(a.len().max(b.len()), a.class_of.len().max(b.class_of.len()));
+        let n = if a.len().max(b.len()) < FEW { 1 } else { threads.max(1) };
+        let ranges: Vec<_> = a.ranges(n).into_iter().zip(b.ranges(n)).collect();
+        let mut parts = on_threads(ranges, |(i, j)| sum.words(i, j)).into_iter();
+        let mut out = parts.next().transpose()?.unwrap_or_else(|| Self::with_capacity(0, 0));
+        parts.try_for_each(|part| part.map(|part| out.append(&part)))?;
         out.fraction = fraction;
         out.class_documents = vec![0; classes.len()];
         for (k, count) in class_a.iter().zip(&a.class_documents) {
@@ -141,32 +147,44 @@ impl Tally {
             let total = &mut out.class_documents[*k as usize];
             *total = sum.added(*total, *count, *k, None)?;
         }
-        let mut cells = Vec::new();
-        let (mut i, mut j) = (0, 0);
-        while i < a.len() || j < b.len() {
-            let order = match (i < a.len(), j < b.len()) {
-                (true, false) => Ordering::Less,
-                (false, _) => Ordering::Greater,
-                (true, true) => {
-                    let (x, y) = (a.key(i), b.key(j));
-                    let (hash_x, hash_y) = (x.hash(&a.arena), y.hash(&b.arena));
-                    hash_x.cmp(&hash_y).then_with(|| x.order(&a.arena, y, &b.arena))
-                }
-            };
-            if order.is_lt() {
-                out.push_word(&a, i, &class_a);
-            } else if order.is_gt() && sign > 0 {
-                out.push_word(&b, j, &class_b);
-            } else {
-                cells.clear();
-                sum.cells(order.is_le().then_some(i), Some(j), &mut cells)?;
-                out.push(b.key(j), &b.arena, &cells);
-            }
-            i += usize::from(order.is_le());
-            j += usize::from(order.is_ge());
-        }
         out.classes = classes;
         Ok(out.canonical())
+    }
+
+    /// The words in `n` ranges of hashes of the same size.
+    fn ranges(&self, n: usize) -> Vec<Range<usize>> {
+        let step = u64::MAX / n as u64;
+        let mut bounds: Vec<usize> = (0..n as u64).map(|part| self.first_from(part * step)).collect();
+        bounds.push(self.len());
+        bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
+    }
+
+    /// The first word whose hash is so much at least.
+    fn first_from(&self, hash: u64) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.key(middle).hash(&self.arena) < hash {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Put the words of another tally, all of which follow, behind these.
+    fn append(&mut self, other: &Self) {
+        let (cells, bytes) = (self.class_of.len() as u64, self.arena.len() as u64);
+        self.starts.extend(other.starts[1..].iter().map(|start| cells + start));
+        self.keys.extend(other.keys.as_chunks::<2>().0.iter().flat_map(|&[lo, hi]| {
+            let key = Key { lo, hi };
+            [if key.is_long() { lo + bytes } else { lo }, hi]
+        }));
+        self.arena.extend_from_slice(&other.arena);
+        self.class_of.extend_from_slice(&other.class_of);
+        self.occurrences.extend_from_slice(&other.occurrences);
+        self.documents.extend_from_slice(&other.documents);
     }
 
     /// The tally in `2^bits` parts, each with the words of a range of hashes, the first with the documents too.
@@ -290,23 +308,63 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// The cells of word `i` of a plus `sign` times word `j` of b, classes in order.
-    fn cells(&self, i: Option<usize>, j: Option<usize>, out: &mut Vec<Cell>) -> Result<(), Error> {
-        let renamed = |cell: Cell, class: &[u32]| Cell { class: class[cell.class as usize], ..cell };
-        let mut left =
-            i.into_iter().flat_map(|i| self.a.cells(i)).map(|c| renamed(c, self.class_a)).peekable();
-        let mut right =
-            j.into_iter().flat_map(|j| self.b.cells(j)).map(|c| renamed(c, self.class_b)).peekable();
-        while left.peek().is_some() || right.peek().is_some() {
-            let class =
-                left.peek().map_or(u32::MAX, |c| c.class).min(right.peek().map_or(u32::MAX, |c| c.class));
-            let mut cell = Cell { class, occurrences: 0, documents: 0 };
-            if let Some(x) = left.next_if(|c| c.class == class) {
-                cell = x;
+    /// The sum of some words of a and those of b in the same range of hashes.
+    fn words(&self, of_a: Range<usize>, of_b: Range<usize>) -> Result<Tally, Error> {
+        let Self { a, b, .. } = *self;
+        let cells = |tally: &Tally, words: &Range<usize>| tally.starts[words.end] - tally.starts[words.start];
+        let most = cells(a, &of_a).max(cells(b, &of_b)) as usize;
+        let mut out = Tally::with_capacity(of_a.len().max(of_b.len()), most);
+        let hash = |tally: &Tally, words: &Range<usize>, i: usize| {
+            (i < words.end).then(|| tally.key(i).hash(&tally.arena))
+        };
+        let (mut i, mut j, mut sums) = (of_a.start, of_b.start, Vec::new());
+        let (mut hash_a, mut hash_b) = (hash(a, &of_a, i), hash(b, &of_b, j));
+        loop {
+            let order = match (hash_a, hash_b) {
+                (None, None) => return Ok(out),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(x), Some(y)) => x.cmp(&y).then_with(|| a.key(i).order(&a.arena, b.key(j), &b.arena)),
+            };
+            if order.is_lt() {
+                out.push_word(a, i, self.class_a);
+            } else if order.is_gt() && self.sign > 0 {
+                out.push_word(b, j, self.class_b);
+            } else {
+                sums.clear();
+                self.cells(order.is_le().then_some(i), j, &mut sums)?;
+                out.push(b.key(j), &b.arena, &sums);
             }
-            if let Some(y) = right.next_if(|c| c.class == class) {
-                cell.occurrences = self.added(cell.occurrences, y.occurrences, class, j)?;
-                cell.documents = self.added(cell.documents, y.documents, class, j)?;
+            if order.is_le() {
+                i += 1;
+                hash_a = hash(a, &of_a, i);
+            }
+            if order.is_ge() {
+                j += 1;
+                hash_b = hash(b, &of_b, j);
+            }
+        }
+    }
+
+    /// The cells of word `i` of a, if there is one, plus `sign` times word `j` of b, classes in order.
+    fn cells(&self, i: Option<usize>, j: usize, out: &mut Vec<Cell>) -> Result<(), Error> {
+        let Self { a, b, .. } = *self;
+        let (mut x, mut y) = (i.map_or(0..0, |i| a.range(i)), b.range(j));
+        while !x.is_empty() || !y.is_empty() {
+            let class_x = if x.is_empty() { u32::MAX } else { self.class_a[a.class_of[x.start] as usize] };
+            let class_y = if y.is_empty() { u32::MAX } else { self.class_b[b.class_of[y.start] as usize] };
+            let class = class_x.min(class_y);
+            let mut cell = Cell { class, occurrences: 0, documents: 0 };
+            if class_x == class
+                && let Some(at) = x.next()
+            {
+                (cell.occurrences, cell.documents) = (a.occurrences[at], a.documents[at]);
+            }
+            if class_y == class
+                && let Some(at) = y.next()
+            {
+                cell.occurrences = self.added(cell.occurrences, b.occurrences[at], class, Some(j))?;
+                cell.documents = self.added(cell.documents, b.documents[at], class, Some(j))?;
             }
             out.push(cell);
         }

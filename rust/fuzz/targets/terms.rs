@@ -51,8 +51,8 @@ fuzz_target!(|data: &[u8]| {
     let whole = tally(&analyser, &[&documents]);
     assert_eq!(whole, tally(&analyser, &[right, left]));
     let (a, b) = (tally(&analyser, &[left]), tally(&analyser, &[right]));
-    assert_eq!(whole, a.combined(&b, 1, false).unwrap());
-    assert_eq!(a, whole.combined(&b, -1, false).unwrap());
+    assert_eq!(whole, a.combined(&b, 1, false, 1).unwrap());
+    assert_eq!(a, whole.combined(&b, -1, false, 2).unwrap());
 
     if analyser.is_plain() {
         let rows = |threads: usize, batches: &[&[&str]]| {

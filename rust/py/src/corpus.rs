@@ -3,7 +3,6 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use textodds_core::corpus::{self, EncodedView};
-use textodds_core::key::hash_bytes;
 
 use crate::errors::raised;
 use crate::texts::{Strings, Texts};
@@ -52,8 +51,8 @@ pub fn decode_texts<'py>(
 
 /// The hash of each text, by which samples are drawn.
 #[pyfunction]
-pub fn text_hashes(py: Python<'_>, texts: Texts) -> PyResult<Bound<'_, PyArray1<u64>>> {
+#[pyo3(signature = (texts, threads=1))]
+pub fn text_hashes(py: Python<'_>, texts: Texts, threads: usize) -> PyResult<Bound<'_, PyArray1<u64>>> {
     let texts = texts.get()?;
-    let hashes = py.detach(|| texts.iter().map(|text| hash_bytes(text.as_bytes())).collect());
-    Ok(PyArray1::from_vec(py, hashes))
+    Ok(PyArray1::from_vec(py, py.detach(|| corpus::hashes(&texts, threads))))
 }

@@ -130,7 +130,7 @@ pub fn combine<'py>(
     lenient: bool,
 ) -> PyResult<TallyOut<'py>> {
     let (left, right) = (taken(left)?, taken(right)?);
-    let sum = py.detach(|| left.combined(&right, sign.signum(), lenient)).map_err(raised)?;
+    let sum = py.detach(|| left.combined(&right, sign.signum(), lenient, 1)).map_err(raised)?;
     Ok(given(py, sum))
 }
 

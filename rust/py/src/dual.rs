@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use textodds_core::descend::{self, Stream};
 use textodds_core::dual::{self, Problem, Rows, State};
 use textodds_core::exponential::exp;
-use textodds_core::labels;
+use textodds_core::{labels, shares};
 
 use crate::errors::{error, raised};
 
@@ -86,13 +86,15 @@ pub fn logarithms<'py>(
     Ok(PyArray1::from_vec(py, py.detach(|| of.iter().map(|x| x.ln()).collect())))
 }
 
-/// `Wᵀx_i + b` of each row, (N, M).
+/// `Wᵀx_i + b` of each row, (N, M); `known` rows were found to be sound before, and are not checked again.
 #[pyfunction]
+#[pyo3(signature = (rows, weights, bias, known=false))]
 pub fn row_scores<'py>(
     py: Python<'py>,
     rows: RowArrays<'py>,
     weights: PyReadonlyArray2<'py, f64>,
     bias: PyReadonlyArray1<'py, f64>,
+    known: bool,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let rows = borrowed(&rows)?;
     let [features, m] = [weights.shape()[0], weights.shape()[1]];
@@ -100,7 +102,9 @@ pub fn row_scores<'py>(
     sized(m > 0 && bias.len() == m && !rows.starts.is_empty())?;
     let n = rows.starts.len() - 1;
     let scores = py.detach(|| {
-        rows.checked(features)?;
+        if !known {
+            rows.checked(features)?;
+        }
         let mut scores = vec![0.0; n * m];
         dual::scores(rows, weights, bias, &mut scores);
         Ok(scores)
@@ -108,10 +112,38 @@ pub fn row_scores<'py>(
     PyArray1::from_vec(py, scores.map_err(raised)?).reshape([n, m])
 }
 
+type Shares<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// The loss of each row (N,), and its probabilities (N, M), from scores (N, M) and a bias that is added to them.
+///
+/// With the same bits on every processor. One column is the log-odds of the second of two classes.
+#[pyfunction]
+pub fn softmax<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray2<'py, f64>,
+    bias: PyReadonlyArray1<'py, f64>,
+    codes: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Shares<'py>> {
+    let [n, m] = [scores.shape()[0], scores.shape()[1]];
+    let (scores, bias, codes) = (scores.as_slice()?, bias.as_slice()?, codes.as_slice()?);
+    let classes = if m == 1 { 2 } else { m as i64 };
+    sized(
+        m > 0 && bias.len() == m && codes.len() == n && codes.iter().all(|code| (0..classes).contains(code)),
+    )?;
+    let (losses, shares) = py.detach(|| {
+        let (mut losses, mut shares) = (vec![0.0; n], vec![0.0; n * m]);
+        shares::softmax(scores, bias, codes, &mut losses, &mut shares);
+        (losses, shares)
+    });
+    Ok((PyArray1::from_vec(py, losses), PyArray1::from_vec(py, shares).reshape([n, m])?))
+}
+
 /// One pass over the rows in the given order; weights, bias and logs are changed in place.
 ///
+/// `known` rows were found to be sound before, and are not checked again: it would be a pass over them.
 /// The sums of `c KL(q ‖ p)` and of `c` times the loss, over rows as they were found.
 #[pyfunction]
+#[pyo3(signature = (rows, codes, costs, squares, bias_square, weights, bias, logs, gaps, order, known=false))]
 #[allow(clippy::too_many_arguments)]
 pub fn dual_epoch<'py>(
     py: Python<'py>,
@@ -125,6 +157,7 @@ pub fn dual_epoch<'py>(
     mut logs: PyReadwriteArray1<'py, f64>,
     mut gaps: PyReadwriteArray1<'py, f64>,
     order: PyReadonlyArray1<'py, u32>,
+    known: bool,
 ) -> PyResult<(f64, f64)> {
     let rows = borrowed(&rows)?;
     let (codes, costs, squares) = (codes.as_slice()?, costs.as_slice()?, squares.as_slice()?);
@@ -137,7 +170,7 @@ pub fn dual_epoch<'py>(
     };
     let order = order.as_slice()?;
     py.detach(|| {
-        problem.checked(&state, order)?;
+        problem.checked(&state, order, known)?;
         Ok(dual::epoch(&problem, &mut state, order))
     })
     .map_err(raised)
@@ -146,6 +179,7 @@ pub fn dual_epoch<'py>(
 /// One pass for several labels a row, of which row `i` has `labels[label_starts[i]..label_starts[i + 1]]`; all of the
 /// state is changed in place, gaps and losses (M,) are those of the pass.
 #[pyfunction]
+#[pyo3(signature = (rows, label_rows, costs, squares, bias_square, weights, bias, logits, gaps, losses, order, known=false))]
 #[allow(clippy::too_many_arguments)]
 pub fn label_epoch<'py>(
     py: Python<'py>,
@@ -160,6 +194,7 @@ pub fn label_epoch<'py>(
     mut gaps: PyReadwriteArray1<'py, f64>,
     mut losses: PyReadwriteArray1<'py, f64>,
     order: PyReadonlyArray1<'py, u32>,
+    known: bool,
 ) -> PyResult<()> {
     let problem = labels::Problem {
         rows: borrowed(&rows)?,
@@ -178,7 +213,7 @@ pub fn label_epoch<'py>(
     };
     let order = order.as_slice()?;
     py.detach(|| {
-        problem.checked(&state, order)?;
+        problem.checked(&state, order, known)?;
         labels::epoch(&problem, &mut state, order);
         Ok(())
     })

@@ -1,9 +1,9 @@
 //! Exact leave-one-out scores of naive Bayes, over arrays that Python owns.
 
-use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use textodds_core::dual::Rows;
-use textodds_core::left_out::{Counts, Without, bernoulli, check, complement, multinomial};
+use textodds_core::left_out::{Counts, Without, bernoulli, check, complement, known, multinomial};
 
 use crate::errors::{error, raised};
 
@@ -20,7 +20,7 @@ type WithoutArrays<'py> = (PyReadonlyArray1<'py, u32>, Numbers<'py>, Numbers<'py
 /// `model` is multinomial, binary (words count once), complement or bernoulli. The latter has `absent`, whose
 /// absent words count: their sum by class (K,), and for the own class of each document (N,).
 #[pyfunction]
-#[pyo3(signature = (model, rows, counts, without, alpha, log_zero, absent=None))]
+#[pyo3(signature = (model, rows, counts, without, alpha, log_zero, absent=None, threads=1))]
 #[allow(clippy::too_many_arguments)]
 pub fn left_out<'py>(
     py: Python<'py>,
@@ -31,6 +31,7 @@ pub fn left_out<'py>(
     alpha: f64,
     log_zero: f64,
     absent: Option<(Numbers<'py>, Numbers<'py>)>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let rows = Rows { starts: rows.0.as_slice()?, features: rows.1.as_slice()?, values: rows.2.as_slice()? };
     let counts = Counts {
@@ -61,7 +62,7 @@ pub fn left_out<'py>(
         let log = |x: f64| if x > 0.0 { x.ln() } else { log_zero };
         match (model, absent) {
             ("multinomial" | "binary", None) => {
-                multinomial(rows, counts, without, alpha, model == "binary", log, scores);
+                multinomial(rows, counts, without, alpha, model == "binary", log, threads, scores);
             }
             ("complement", None) => complement(rows, counts, without, alpha, log, scores),
             ("bernoulli", Some((by_class, own))) => {
@@ -74,4 +75,21 @@ pub fn left_out<'py>(
     .map_err(raised)?;
     drop(writable);
     Ok(out)
+}
+
+/// How many words of each document the model of all others knows, (N,), if it knows those that are in so many
+/// documents at least: each once, or as often as it occurs.
+#[pyfunction]
+pub fn left_out_words<'py>(
+    py: Python<'py>,
+    rows: RowArrays<'py>,
+    documents: Numbers<'py>,
+    weights: Numbers<'py>,
+    least: Numbers<'py>,
+    presence: bool,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let rows = Rows { starts: rows.0.as_slice()?, features: rows.1.as_slice()?, values: rows.2.as_slice()? };
+    let (documents, weights, least) = (documents.as_slice()?, weights.as_slice()?, least.as_slice()?);
+    let found = py.detach(|| known(rows, documents, weights, least, presence)).map_err(raised)?;
+    Ok(PyArray1::from_vec(py, found))
 }

@@ -37,14 +37,14 @@ mod _kernels {
     #[pymodule_export]
     use super::dual::{
         add_rows, descend_pass, dual_epoch, exponentials, label_epoch, logarithms, repeats, row_scores,
-        row_squares,
+        row_squares, softmax,
     };
     #[pymodule_export]
     use super::gather::{Gathered, Gatherer, bucket_rows};
     #[pymodule_export]
     use super::json::JsonLines;
     #[pymodule_export]
-    use super::left_out::left_out;
+    use super::left_out::{left_out, left_out_words};
     #[pymodule_export]
     use super::linear::Linear;
     #[pymodule_export]
@@ -58,7 +58,7 @@ mod _kernels {
     #[pymodule_export]
     use super::tensors::{layout, xxh64};
     #[pymodule_export]
-    use super::texts::{Held, Strings, disputed};
+    use super::texts::{Held, Strings, are_texts, disputed};
     #[pymodule_export]
     use super::vectoriser::{Vectoriser, count_rows, hashed_rows, select_columns, weigh_rows};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use textodds_core::analyse;
-use textodds_core::rows::rows;
+use textodds_core::rows::{reading, rows};
 use textodds_core::score::{self, Changed, Exceptions, Finders, More};
 use textodds_core::tfidf::Norm;
 use textodds_core::vocabulary::Vocabulary;
@@ -311,14 +311,44 @@ impl Linear {
         Ok(PyArray1::from_vec(py, words.iter().map(number).collect()))
     }
 
+    /// Where in the row of a text each of its terms is, −1 where it is not in the vocabulary; then that row: word
+    /// numbers, counts, and values; and how many terms are unknown.
+    #[allow(clippy::type_complexity)]
+    fn reading<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<(
+        Bound<'py, PyArray1<i32>>,
+        Bound<'py, PyArray1<i32>>,
+        Bound<'py, PyArray1<f64>>,
+        Bound<'py, PyArray1<f64>>,
+        usize,
+    )> {
+        let held = one_text(text)?;
+        let borrowed = self.borrow(py);
+        let (vocabulary, weighting) = (Self::vocabulary(&borrowed)?, Self::weighting(&borrowed)?);
+        let found = py
+            .detach(|| reading(&self.analyser, vocabulary, self.unknown, weighting.as_ref(), &held))
+            .map_err(raised)?;
+        Ok((
+            PyArray1::from_vec(py, found.places),
+            PyArray1::from_vec(py, found.words),
+            PyArray1::from_vec(py, found.counts),
+            PyArray1::from_vec(py, found.values),
+            found.unknown,
+        ))
+    }
+
     /// Compressed sparse rows: starts, word numbers, values; and unknown terms per text.
     #[allow(clippy::type_complexity)]
-    #[pyo3(signature = (texts, weighted=true))]
+    #[pyo3(signature = (texts, weighted=true, threads=1))]
     fn rows<'py>(
         &self,
         py: Python<'py>,
         texts: Texts,
         weighted: bool,
+        threads: usize,
     ) -> PyResult<(
         Bound<'py, PyArray1<i64>>,
         Bound<'py, PyArray1<i32>>,
@@ -330,7 +360,7 @@ impl Linear {
         let vocabulary = Self::vocabulary(&borrowed)?;
         let weighting = if weighted { Self::weighting(&borrowed)? } else { None };
         let rows = py
-            .detach(|| rows(&self.analyser, vocabulary, self.unknown, weighting.as_ref(), &texts))
+            .detach(|| rows(&self.analyser, vocabulary, self.unknown, weighting.as_ref(), &texts, threads))
             .map_err(raised)?;
         Ok((
             PyArray1::from_vec(py, rows.starts),

@@ -20,19 +20,20 @@ impl Sample {
         Self { inner: sample::Sample::new(most) }
     }
 
-    /// Let a batch of texts, labels and weights pass.
-    #[pyo3(signature = (texts, labels, weights=None))]
+    /// Let a batch of texts, labels and weights pass, and the hashes of the texts.
+    #[pyo3(signature = (texts, labels, weights, hashes))]
     fn add(
         &mut self,
         py: Python<'_>,
         texts: Texts,
         labels: Texts,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        hashes: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
         let (texts, labels) = (texts.get()?, labels.get()?);
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let sample = &mut self.inner;
-        py.detach(|| sample.add(&texts, &labels, weights)).map_err(raised)
+        let (sample, hashes) = (&mut self.inner, hashes.as_slice()?);
+        py.detach(|| sample.add(&texts, &labels, weights, hashes)).map_err(raised)
     }
 
     /// Take in another sample.
@@ -51,11 +52,10 @@ impl Sample {
         self.inner.is_whole()
     }
 
-    /// Text, label, rows and their total weight in units of 2^-30, in the order of hashes.
-    fn rows(&self) -> Vec<(String, String, u64, u64)> {
-        let owned = |(text, label, copies): (&str, &str, Copies)| {
-            (text.to_owned(), label.to_owned(), copies.rows, copies.weight)
-        };
-        self.inner.rows().map(owned).collect()
+    /// Text, label, rows and their total weight in units of 2^-30, in the order of hashes, by columns.
+    #[allow(clippy::type_complexity)]
+    fn columns(&self) -> (Vec<&str>, Vec<&str>, Vec<u64>, Vec<u64>) {
+        let rows = self.inner.rows();
+        rows.map(|(text, label, Copies { rows, weight })| (text, label, rows, weight)).collect()
     }
 }

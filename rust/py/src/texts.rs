@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyCapsule, PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyList, PyString, PyTuple};
 use textodds_core::prepare::{Accents, Preparation};
 use textodds_core::{letters, lines, tokenise};
 
@@ -62,13 +62,19 @@ fn strings<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, length: usize) -
     Ok(Texts::List(Arc::new(texts)))
 }
 
+/// Whether all of some values are `str`, none of a class derived from it, of whole Unicode characters.
+#[pyfunction]
+pub fn are_texts(values: &Bound<'_, PyList>) -> bool {
+    values.iter().all(|value| value.cast_exact::<PyString>().is_ok_and(|text| text.to_str().is_ok()))
+}
+
 /// One text.
 pub fn one_text(item: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     item.extract::<PyBackedStr>().map_err(|_| not_text(0, item))
 }
 
 fn not_text(row: usize, item: &Bound<'_, PyAny>) -> PyErr {
-    let problem = if item.is_instance_of::<pyo3::types::PyString>() {
+    let problem = if item.is_instance_of::<PyString>() {
         format!("text {row} holds a lone surrogate, which is no character")
     } else {
         let kind = item.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());

@@ -124,7 +124,8 @@ pub fn count_rows<'py>(
         threads: usize,
     ) -> PyResult<Rows<'py>> {
         let known = (names.words.view(), names.places.as_slice(), names.names);
-        let rows = py.detach(|| counted::count_rows::<T>(&analyser.inner, known, texts, threads));
+        let finders = names.finders(&analyser.inner);
+        let rows = py.detach(|| counted::count_rows::<T>(&analyser.inner, known, &finders, texts, threads));
         Ok(arrays(py, rows.map_err(raised)?))
     }
     let texts = texts.get()?;

@@ -1,10 +1,14 @@
 //! Vocabularies as arrays: finding, listing, choosing and adding words.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use textodds_core::analyse::Analyser;
 use textodds_core::fasttext::bits_of;
 use textodds_core::key::{Key, Term};
+use textodds_core::score::Finders;
 use textodds_core::vocabulary::{self, Vocabulary, Words};
 
 use crate::errors::{error, raised};
@@ -148,6 +152,22 @@ pub struct NameIndex {
     pub words: Words,
     pub places: Vec<u32>, // of the words; an empty name is none
     pub names: usize,
+    finders: Mutex<Option<(Arc<Analyser>, Arc<Finders>)>>,
+}
+
+impl NameIndex {
+    /// What finds these names in the texts of an analyser; kept for the one that came last.
+    pub fn finders(&self, analyser: &Arc<Analyser>) -> Arc<Finders> {
+        let mut kept = self.finders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, finders)) = &*kept
+            && Arc::ptr_eq(of, analyser)
+        {
+            return finders.clone();
+        }
+        let finders = Arc::new(Finders::default());
+        *kept = Some((analyser.clone(), finders.clone()));
+        finders
+    }
 }
 
 #[pymethods]
@@ -161,7 +181,7 @@ impl NameIndex {
     ) -> PyResult<Self> {
         let names = named(packed.as_slice()?, ends.as_slice()?)?;
         let (words, places) = py.detach(|| Words::numbered(&names));
-        Ok(Self { words, places, names: names.len() })
+        Ok(Self { words, places, names: names.len(), finders: Mutex::default() })
     }
 
     fn __len__(&self) -> usize {

@@ -14,7 +14,7 @@ from textodds.cli.progress import progress
 from textodds.data import prefetched
 from textodds.data.files import STDIN
 from textodds.data.written_file import replacing
-from textodds.model.answered_rows import Answered, UnknownTexts, write_rows
+from textodds.model.output.answer_rows import AnswerRows, UnknownTexts, write_rows
 
 if TYPE_CHECKING:
     from textodds.data import Source
@@ -29,7 +29,7 @@ def say_unknown(unknown: UnknownTexts, *, quiet: bool) -> None:
     more = "" if unknown.count == len(unknown.first) else ", …"
     numbers = ", ".join(f"{row:,}" for row in unknown.first) + more
     what = without_words(unknown.count, is_of_texts=unknown.is_of_texts)
-    say(f"{what} (row {numbers}): answered by the prior", quiet=quiet)
+    say(f"{what} (row {numbers}): answered by {unknown.answered_by}", quiet=quiet)
 
 
 def without_words(count: int, *, is_of_texts: bool) -> str:
@@ -40,7 +40,7 @@ def without_words(count: int, *, is_of_texts: bool) -> str:
     return f"{counted(count, 'row')} {verb} no value in any column of the model"
 
 
-def say_answered(answered: Answered, where: str | None, *, quiet: bool) -> None:
+def say_answered(answered: AnswerRows, where: str | None, *, quiet: bool) -> None:
     """Say what was written, and what deserves doubt."""
     for name, free in answered.names.items():
         if name != free:
@@ -53,7 +53,7 @@ def say_answered(answered: Answered, where: str | None, *, quiet: bool) -> None:
         say(f"wrote {strong(where)}: {counted(answered.rows, 'row')}", quiet=quiet)
 
 
-def write_answers(source: Source, output: str, answered: Answered, *, quiet: bool) -> None:
+def write_answers(source: Source, output: str, answered: AnswerRows, *, quiet: bool) -> None:
     """Write the rows of a source with their answers to a file, whole or not at all, or to stdout (``-``)."""
     is_stdout = output == STDIN
     if not is_stdout:

@@ -19,14 +19,14 @@ INSTALL = "Write the script where the shell reads it, or print it."
 
 
 @dataclass(frozen=True)
-class Place:
+class ShellFiles:
     """Where the script of a shell goes, and the file with a line that reads it, if the shell needs one."""
 
     script: Path
     startup: Path | None
 
     @classmethod
-    def of(cls, shell: str) -> Place:
+    def of(cls, shell: str) -> ShellFiles:
         """Of a shell, by the folders that its user has chosen."""
         home = Path.home()
         if shell == "fish":  # which reads this folder by itself
@@ -64,7 +64,7 @@ def completion(install: bool, shell: str | None) -> None:
     if not install:
         echo(script)
         return
-    place = Place.of(name)
+    place = ShellFiles.of(name)
     _write(place.script, script)
     if place.startup is not None:
         _add(place.startup, place.line)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from textodds.cli.commands import F, option, together
 from textodds.cli.options import SHARE, Reading, number
 from textodds.cli.output import say
-from textodds.model.decided import Decision, notes_of, rule_of
+from textodds.model.output.decision import Decision, notes_of, rule_of
 
 if TYPE_CHECKING:
     from textodds.judge.decisions import Rule
-    from textodds.model.answers import Decide
     from textodds.model.file import Model
+    from textodds.model.output.answers import Decide
 
 SECTION = "Decisions"
 DECISION = tuple(each.name for each in fields(Decision))

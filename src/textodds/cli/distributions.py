@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.output import counted, faint, one_line, strong, table
-from textodds.model.marginals import marginals
+from textodds.model.tables.marginals import marginals
 
 if TYPE_CHECKING:
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 CLASSES = 8  # of which distributions are shown, side by side
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
@@ -25,8 +25,8 @@ from textodds.cli.texts import warn_of_labels
 from textodds.data.written_file import replacing
 from textodds.errors import InputError
 from textodds.model.file import load
-from textodds.model.label_refusals import refuse, refuse_of_one
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.label_refusals import refuse, refuse_of_one
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
     from textodds.judge.decisions import DecisionCosts, MeanLoss
@@ -154,7 +154,7 @@ def _evaluate_labels(
 
 
 def _measured(
-    model: Model, batches: Iterable[Any], costs: DecisionCosts | None, *, for_page: bool
+    model: Model, batches: Iterable[object], costs: DecisionCosts | None, *, for_page: bool
 ) -> tuple[Evaluation, EvaluationData | None]:
     """The quality of a model, and what a page shows besides."""
     if for_page:

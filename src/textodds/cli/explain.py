@@ -14,16 +14,16 @@ from textodds.cli.output import aligned, counted, echo, faint, harmless, one_lin
 from textodds.cli.texts import TextOptions, batches_given, rows_of, text_options
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
-from textodds.model.explain import OTHERS, Explanation, Flip
+from textodds.model.explain import OTHERS, DecisiveWords, Explanation
 from textodds.model.explain.markup import page
 from textodds.model.file import load
-from textodds.model.label_refusals import refuse
-from textodds.model.several_labels import is_multilabel
+from textodds.model.multilabel.label_refusals import refuse
+from textodds.model.multilabel.several_labels import is_multilabel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
     from textodds.model.file import AnyModel
-    from textodds.model.table_model import TableExplanation
+    from textodds.model.tables.table_model import TableExplanation
 
 ROW = "Explain only this row of DATA, from 1."
 PARTS = "List features (pairs, letters) rather than the words they lie in; in JSON, beside them."
@@ -152,7 +152,7 @@ def _explain_one(
         say(f"\nwrote {html}", quiet=as_json_)
 
 
-def _row(rows: Iterator[Any], row: int) -> Any:
+def _row(rows: Iterator[object], row: int) -> Any:
     """The text or row of this number, from 1."""
     before = 0
     for before, given in enumerate(rows, 1):
@@ -161,7 +161,7 @@ def _row(rows: Iterator[Any], row: int) -> Any:
     raise InputError(f"there is no row {row:,}: the data have {counted(before, 'row')}")
 
 
-def _only_one(rows: Iterator[Any]) -> Any:
+def _only_one(rows: Iterator[object]) -> Any:
     """The one text that there is."""
     found = list(itertools.islice(rows, 2))
     if len(found) == 1:
@@ -189,7 +189,7 @@ def _row_lines(explanation: TableExplanation) -> Iterator[str]:
 
 
 def _text_lines(
-    explanation: Explanation, text: str, flip: Flip | None, top: int, *, parts: bool
+    explanation: Explanation, text: str, flip: DecisiveWords | None, top: int, *, parts: bool
 ) -> Iterator[str]:
     rival = "all others" if explanation.rival == OTHERS else one_line(explanation.rival)
     yield harmless(text) if not explanation.stretches else coloured(explanation, text)
@@ -214,7 +214,7 @@ def sum_lines(explanation: Explanation, top: int, *, parts: bool) -> Iterator[st
     yield ""
 
 
-def _flip_line(flip: Flip | None, explanation: Explanation) -> str:
+def _flip_line(flip: DecisiveWords | None, explanation: Explanation) -> str:
     if flip is None:
         return f"no words were found without which the answer would not be {one_line(explanation.label)}"
     words = ", ".join(f"“{one_line(word)}”" for word in flip.words)

@@ -14,7 +14,7 @@ from textodds.cli.overwrite import themselves
 from textodds.errors import InputError, Unsupported
 from textodds.interop.portable.targets import target_of
 from textodds.model.file import load
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 OUTPUT = "The file to write; its ending sets the format."
@@ -90,7 +90,7 @@ def export(
 
 def _export_compact(model: str, path: Path, on: str | None, *, json: bool, quiet: bool) -> None:
     """Write a compact model file, and say how its answers differ from those of the model."""
-    from textodds.model.compact import agreement, save_compact
+    from textodds.model.storage.compact import agreement, save_compact
 
     if path.suffix != model_files.SUFFIX:
         raise InputError(

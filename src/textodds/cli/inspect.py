@@ -27,14 +27,14 @@ from textodds.judge.evaluation import held_out_measures
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.explain import visible
 from textodds.model.file import load
-from textodds.model.label_refusals import refuse
+from textodds.model.multilabel.label_refusals import refuse
+from textodds.model.multilabel.several_labels import is_multilabel
 from textodds.model.parameters import parameter_count
-from textodds.model.several_labels import is_multilabel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
     from textodds.judge.word_odds import SeparatingWord
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 SECTION = "What to show"
 CLASS = f"Show words of this class only; may be repeated.  [default: all, or the {CLASSES} largest]"

@@ -48,7 +48,7 @@ def journal(action: str, file: str, output: str | None, as_json_: bool, quiet: b
 
 
 def _check(path: Path, *, json: bool, quiet: bool) -> None:
-    from textodds.serve.journal import Journal
+    from textodds.serve.records.journal import Journal
 
     with closing(Journal(path)) as opened:
         entries, standing = opened.last, opened.standing()
@@ -64,8 +64,8 @@ def _check(path: Path, *, json: bool, quiet: bool) -> None:
 
 def _export(path: Path, *, quiet: bool) -> None:
     from textodds.data.label_sets import labels_in
+    from textodds.serve.records.salvage import salvage
     from textodds.serve.rows import kept_row
-    from textodds.serve.salvage import salvage
 
     found = salvage(path)
     for entry in found.entries:
@@ -81,7 +81,7 @@ def _export(path: Path, *, quiet: bool) -> None:
 
 
 def _repair(path: Path, output: Path, *, json: bool, quiet: bool) -> None:
-    from textodds.serve.salvage import repair
+    from textodds.serve.records.salvage import repair
 
     found = repair(path, output)
     about = {"output": str(output), "entries": len(found.entries), "lost": found.lost}

@@ -46,6 +46,18 @@ BY_ITSELF = {
 }
 """Options that there need not be, and why."""
 
+FORMATS = {
+    **dict.fromkeys(("page", "html"), "-o FILE.html"),
+    **dict.fromkeys(("python", "py"), "-o FILE.py"),
+    "c": "-o FILE.c",
+    "onnx": "-o FILE.onnx",
+    **dict.fromkeys(("format", "to", "type"), "-o FILE.html, .py, .c, .onnx or .sql"),
+    "duckdb": "--sql duckdb -o FILE.sql",
+    "sqlite": "--sql sqlite -o FILE.sql",
+    **dict.fromkeys(("postgres", "postgresql"), "--sql postgres -o FILE.sql"),
+}
+"""Formats that people name by an option of `export`, and how they are named."""
+
 
 def meaning_of(option: str, known: Sequence[str]) -> str | None:
     """What to write for an option that there is not, if it is one that people know from elsewhere.
@@ -59,6 +71,8 @@ def meaning_of(option: str, known: Sequence[str]) -> str | None:
     for called, words in MEANINGS.items():
         if called in known and name in words.split():
             return f"it is called `{called}`"
+    if "--compact" in known and name in FORMATS:
+        return f"the ending of the file sets the format: `{FORMATS[name]}`"
     takes_data = {"--format", "--text"} & set(known)
     return BY_ITSELF.get(name) if takes_data else None
 

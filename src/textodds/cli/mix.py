@@ -10,7 +10,7 @@ from textodds.cli.options import Reading, model_argument, reading_options, runni
 from textodds.cli.output import counted, one_line, say, show, strong, table
 from textodds.cli.progress import watched
 from textodds.model.file import load
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
     from textodds.judge.class_mix import Mix

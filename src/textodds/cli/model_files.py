@@ -14,8 +14,8 @@ from textodds.data import files
 from textodds.data.compression import without_suffix
 from textodds.data.written_file import file_name
 from textodds.errors import ModelFileError
-from textodds.model import file_lock
-from textodds.model.several_labels import is_multilabel
+from textodds.model.multilabel.several_labels import is_multilabel
+from textodds.model.storage import file_lock
 
 if TYPE_CHECKING:
     from textodds.model.file import AnyModel

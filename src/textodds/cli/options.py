@@ -19,7 +19,7 @@ from textodds.data.files import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.recipe import OF_WEIGHTING, prior
 from textodds.learn.registry import AUTO, LEARNERS, names_of
-from textodds.model.answers import CELLS
+from textodds.model.output.answers import CELLS
 from textodds.stats.tally import MOST_THREADS
 from textodds.text import Selection, TextSettings, Weighting
 

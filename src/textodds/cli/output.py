@@ -71,18 +71,18 @@ def shown_warnings() -> Iterator[None]:
         yield
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """One line of JSON; what is not a number is null."""
     return json.dumps(without_nan(value), ensure_ascii=False, allow_nan=False)
 
 
-def show(plain: Any, lines: Iterable[str], *, json: bool) -> None:
+def show(plain: object, lines: Iterable[str], *, json: bool) -> None:
     """Print plain data as one line of JSON, or its ``lines`` for people."""
     for line in [as_json(plain)] if json else lines:
         echo(line)
 
 
-def tell(plain: Any, lines: Iterable[str], *, json: bool, quiet: bool) -> None:
+def tell(plain: object, lines: Iterable[str], *, json: bool, quiet: bool) -> None:
     """Print plain data as one line of JSON, or say its ``lines``, unless nobody wants to hear them."""
     if json:
         echo(as_json(plain))
@@ -91,7 +91,7 @@ def tell(plain: Any, lines: Iterable[str], *, json: bool, quiet: bool) -> None:
         say(line, quiet=quiet)
 
 
-def without_nan(value: Any) -> Any:
+def without_nan(value: object) -> Any:
     """Plain data in which what is not a number is None."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None

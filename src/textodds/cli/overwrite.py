@@ -70,7 +70,7 @@ def _called(parameter: click.Parameter) -> str:
     return f"`{parameter.opts[0]}`"
 
 
-def _read_by(parameter: click.Parameter, values: Mapping[str, Any]) -> Iterator[Path]:
+def _read_by(parameter: click.Parameter, values: Mapping[str, object]) -> Iterator[Path]:
     """The files and folders that an option or an argument names to be read."""
     paths: Paths | None = getattr(parameter, "reads", None)
     if paths is None:

@@ -31,8 +31,8 @@ from textodds.learn.registry import learner_named
 from textodds.learn.solvers.descent import Descent
 from textodds.stats.tally import Tally, default_threads
 from textodds.study.report import (
+    BinomialTrials,
     Picture,
-    Trials,
     descents,
     gaussian_likelihood,
     likelihoods,
@@ -170,12 +170,12 @@ def likelihood_command(
     _told(picture, path, source, table(head, rows, left=2), options)
 
 
-def word_trials(tally: Tally, word: str) -> tuple[dict[str, dict[str, Trials]], dict[str, float]]:
+def word_trials(tally: Tally, word: str) -> tuple[dict[str, dict[str, BinomialTrials]], dict[str, float]]:
     """How often a word was drawn, by model and class, and how many outcomes a draw has.
 
     >>> tally = Tally.of(["free free phone", "see you"], ["spam", "ham"])
     >>> word_trials(tally, "free")[0]["multinomial"]["spam"]
-    Trials(successes=2.0, trials=3.0)
+    BinomialTrials(successes=2.0, trials=3.0)
     """
     at = int(tally.vocabulary.find([word.lower()])[0]) if len(tally.vocabulary) else -1
     if at < 0:
@@ -191,7 +191,9 @@ def word_trials(tally: Tally, word: str) -> tuple[dict[str, dict[str, Trials]], 
         "multinomial": (occurrences, counts.by_class(counts.occurrences)),
     }
     by_model = {
-        model: {name: Trials(float(x[k]), float(n[k])) for k, name in enumerate(counts.classes) if n[k]}
+        model: {
+            name: BinomialTrials(float(x[k]), float(n[k])) for k, name in enumerate(counts.classes) if n[k]
+        }
         for model, (x, n) in pairs.items()
     }
     return by_model, {"Bernoulli": 2.0, "multinomial": float(counts.n_features)}

@@ -33,18 +33,18 @@ from textodds.cli.predict_files import answer_files, is_folder, many_files_optio
 from textodds.cli.texts import TextOptions, batches_given, source_given, text_options
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
-from textodds.model.answered_rows import UnknownTexts
-from textodds.model.answers import Decide
-from textodds.model.asked import Asked
-from textodds.model.decided import Answer
 from textodds.model.file import load
-from textodds.model.label_refusals import refuse, refuse_of_one
-from textodds.model.several_labels import is_multilabel
+from textodds.model.multilabel.label_refusals import refuse, refuse_of_one
+from textodds.model.multilabel.several_labels import is_multilabel
+from textodds.model.output.answer_request import AnswerRequest
+from textodds.model.output.answer_rows import UnknownTexts
+from textodds.model.output.answers import Decide
+from textodds.model.output.decision import Answer
 
 if TYPE_CHECKING:
     from textodds.judge.thresholds import Goal
     from textodds.model.file import AnyModel, Model
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 OUTPUT = (
     "Write all columns of DATA followed by the answers: a .csv, .tsv, .jsonl or .parquet file (the first "
@@ -160,7 +160,7 @@ def _predict_to_file(
     quiet: bool,
 ) -> None:
     """Write the rows of DATA with their answers."""
-    asked = Asked(
+    asked = AnswerRequest(
         decision_given(options),
         options["proba"],
         options["top"],
@@ -178,7 +178,7 @@ def _predict_to_file(
 def _predict_labels(model: MultiLabelModel, prior: object, options: PredictOptions, *, quiet: bool) -> None:
     """Print the labels of texts that may have several."""
     from textodds.cli.several_labels.answers import answer_lines
-    from textodds.model.label_answered_rows import with_decision
+    from textodds.model.multilabel.label_answer_rows import with_decision
 
     names = ("loss", "abstain", "max_error", "sets", "by_class", "familiarity", "tree")
     refuse({**{name: options[name] for name in names}, "prior": prior})  # type: ignore[literal-required]

@@ -112,7 +112,7 @@ def say_files(done: FilesAnswered, rejects: str | None, *, quiet: bool) -> None:
         say(f"{counted(done.unread, 'row')} could not be read, and {verb} no answer", quiet=quiet)
     if done.unknown:
         what = without_words(done.unknown, is_of_texts=done.is_of_texts)
-        say(f"{what}: answered by the prior", quiet=quiet)
+        say(f"{what}: answered by {done.answered_by}", quiet=quiet)
     before = f"; skipped {counted(done.skipped, 'file')} finished before" if done.skipped else ""
     wrote = f"{counted(len(done.files), 'file')}, {counted(done.rows, 'row')}"
     say(f"wrote {strong(done.output)}: {wrote}{before}", quiet=quiet)

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -103,7 +103,7 @@ class Progress(Observer):
 
         self._display = display(kind, self._doing, total)
 
-    def _update(self, **fields: Any) -> None:
+    def _update(self, **fields: object) -> None:
         if self._display is not None:
             self._display.update(0, **fields)
 

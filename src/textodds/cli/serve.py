@@ -147,7 +147,7 @@ def serve(model: str, as_json_: bool, quiet: bool, **options: Unpack[Serving]) -
 
 def _settings(model: str, options: Serving) -> Settings:
     """The options and the tokens of the environment, as the service takes them."""
-    from textodds.serve.origins import Origin
+    from textodds.serve.origins import PublicOrigin
     from textodds.serve.settings import Settings
 
     journal, tokens, audit = options["journal"], options["tokens"], options["audit"]
@@ -165,7 +165,7 @@ def _settings(model: str, options: Serving) -> Settings:
         options["port"],
         read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
         write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
-        origins=tuple(Origin.of(address) for address in options["origins"]),
+        origins=tuple(PublicOrigin.of(address) for address in options["origins"]),
         tokens=None if tokens is None else Path(tokens),
         audit=None if audit is None else Path(audit),
         snapshot_every=options["snapshot_every"],

@@ -27,7 +27,7 @@ from textodds.model.explain import visible
 if TYPE_CHECKING:
     from textodds.judge.evaluation import Evaluation, Interval
     from textodds.model.file import AnyModel
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 UNIT = "rows are weighted: one use in a text is a part of a unit, and adds that part (see `explain`)"
 CLASSES = 20  # that are listed, and of which words are shown
@@ -258,7 +258,7 @@ def unmeasured_lines(n: int, noun: str) -> Iterator[str]:
     yield f"not measured: give held-out {noun}s (`--test DATA`){more}"
 
 
-def uncalibrated_lines(reason: Any) -> Iterator[str]:
+def uncalibrated_lines(reason: object) -> Iterator[str]:
     """Why probabilities are those of Bayes' rule though calibration was wanted, if so."""
     if isinstance(reason, str):
         yield f"not calibrated: {one_line(reason)}"
@@ -285,12 +285,12 @@ def _text_choices(settings: Plain) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _choices(pairs: Iterable[tuple[str, Any]]) -> str:
+def _choices(pairs: Iterable[tuple[str, object]]) -> str:
     """Choices in words, those left out that are None."""
     return ", ".join(_choice(*pair) for pair in pairs if pair[1] is not None)
 
 
-def _choice(name: str, value: Any) -> str:
+def _choice(name: str, value: object) -> str:
     name = name.replace("_", " ")
     if isinstance(value, bool):
         return name if value else f"no {name}"
@@ -417,7 +417,7 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
     yield from _matrix(evaluation) if len(evaluation.labels) <= MATRIX_CLASSES else _confusions(evaluation)
     if evaluation.no_evidence:
         yield ""
-        yield (f"  {counted(evaluation.no_evidence, 'row')} without a known word, answered by the prior")
+        yield f"  {counted(evaluation.no_evidence, 'row')} without a known word"
     if unknown := evaluation.unknown_labels:
         yield ""
         named = ", ".join(f"{one_line(label)} ({rows:,})" for label, rows in unknown.items())

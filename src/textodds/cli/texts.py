@@ -18,7 +18,7 @@ from textodds.data.batch import taken
 from textodds.data.files import STDIN
 from textodds.data.label_sets import name_of
 from textodds.errors import InputError
-from textodds.model.several_labels import is_multilabel
+from textodds.model.multilabel.several_labels import is_multilabel
 from textodds.model.text_updates import TextUpdates
 
 if TYPE_CHECKING:

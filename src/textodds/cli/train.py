@@ -42,7 +42,7 @@ from textodds.judge.baseline import Baseline
 from textodds.judge.evaluation import Evaluation, held_out_measures
 from textodds.learn.registry import AUTO
 from textodds.model.file import load_one_label
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.text.settings import FEATURES
 
@@ -105,7 +105,7 @@ class Summary:
         return round(self.model.info["documents"]) if self.is_of_kept else self.observed.rows_read
 
 
-class TrainOptions(Reading):
+class TrainCommand(Reading):
     """What ``train`` takes beside data and what it writes, in the words of `textodds.train` mostly."""
 
     learner: str | None
@@ -174,7 +174,7 @@ def train(
     test: str | None,
     as_json_: bool = False,
     quiet: bool = False,
-    **options: Unpack[TrainOptions],
+    **options: Unpack[TrainCommand],
 ) -> None:
     """Train a classifier on labelled texts or tables.
 
@@ -230,7 +230,7 @@ def _warn_of_shared(learned: object, tested: Source) -> None:
         )
 
 
-def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -> AnyModel:
+def _trained(data: tuple[str, ...], options: TrainCommand, observer: Progress) -> AnyModel:
     """The model that the options ask for, by `textodds.train` or `textodds.spark.train`."""
     elsewhere = ("learner", "like", "spark", "conf")
     how: dict[str, Any] = {name: value for name, value in options.items() if name not in elsewhere}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -64,6 +64,7 @@ class Batch:
     columns: dict[str, Any]
     labels: Texts | None
     weights: NDArray[np.float64] | None
+    _hashes: NDArray[np.uint64] | None = field(init=False, repr=False)
 
     def __init__(
         self,
@@ -74,6 +75,7 @@ class Batch:
         self.columns = columns if isinstance(columns, dict) else {TEXT: columns}
         self.labels = labels
         self.weights = weights
+        self._hashes = None
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -88,6 +90,12 @@ class Batch:
             )
         texts: Texts = next(iter(self.columns.values()))
         return texts
+
+    def hashes(self, threads: int = 1) -> NDArray[np.uint64]:
+        """The hashes of its texts, (N,), made when they are first asked for."""
+        if self._hashes is None:
+            self._hashes = _kernels.text_hashes(self.texts, threads)
+        return self._hashes
 
     def label_list(self) -> list[str]:
         """The labels as a list."""

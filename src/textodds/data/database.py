@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from textodds.data import files
-from textodds.data.admission import Parts, row_parts
+from textodds.data.admission import Parts
 from textodds.data.batch import BATCH_ROWS
 from textodds.data.columns import ColumnRequest
 from textodds.data.files import SQLITE_MAGIC, File
 from textodds.data.frames import arrow_parts
 from textodds.data.rejects import Origin
+from textodds.data.row_parts import row_parts
 from textodds.errors import BadFile, InputError, require
 
 if TYPE_CHECKING:

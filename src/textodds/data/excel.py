@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from textodds.data import files
-from textodds.data.admission import Parts, Row, row_parts
+from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest
 from textodds.data.files import File
 from textodds.data.rejects import Origin
+from textodds.data.row_parts import Row, row_parts
 from textodds.errors import BadFile, InputError, require, suggestion
 
 
@@ -88,14 +89,14 @@ def _sheet_of(file: File, sheet: str | int | None, names: list[str]) -> str:
     )
 
 
-def _value(cell: Any, request: ColumnRequest) -> object:
+def _value(cell: object, request: ColumnRequest) -> object:
     """A cell as it is read: of texts as written; of a table as it is, and null where it is blank."""
     if request.is_of_texts:
         return _written(cell)
     return None if cell == "" else cell
 
 
-def _written(cell: Any) -> str:
+def _written(cell: object) -> str:
     """A cell as people write it: whole numbers without a point, dates as ISO 8601 has them."""
     if isinstance(cell, bool):
         return "true" if cell else "false"

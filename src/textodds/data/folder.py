@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textodds.data import files
-from textodds.data.admission import Parts, Row, text_parts
+from textodds.data.admission import Parts
 from textodds.data.files import BOM
 from textodds.data.rejects import Origin
+from textodds.data.row_parts import Row, text_parts
 from textodds.data.source import Position
 from textodds.data.values import Unreadable
 from textodds.errors import BadFile

@@ -157,7 +157,7 @@ def arrow_parts(read: Iterable[Any], origin: Origin) -> Parts:
             yield Part(origin, part.schema.names, columns, len(part), places.__getitem__)
 
 
-def stream_parts(source: Any, request: ColumnRequest, origin: Origin) -> Parts:
+def stream_parts(source: object, request: ColumnRequest, origin: Origin) -> Parts:
     """Parts of an Arrow stream as it comes, never all of it at once."""
     import pyarrow as pa
 
@@ -169,7 +169,7 @@ def stream_parts(source: Any, request: ColumnRequest, origin: Origin) -> Parts:
         raise InputError(f"{origin.where} cannot be read: {error}") from error
 
 
-def column_of(source: Any) -> Any:
+def column_of(source: object) -> Any:
     """``source`` as a column with a length and positions if it is one; else ``source`` itself."""
     is_given = hasattr(source, "__arrow_c_array__") and is_column(source)
     if is_given or _is(source, "pandas Categorical"):
@@ -251,7 +251,7 @@ def _cut_pandas(column: Column, start: int, stop: int) -> Raw:
     return _joined(part) if isinstance(part, pa.ChunkedArray) else part
 
 
-def _chunked(column: Any) -> Any:
+def _chunked(column: object) -> Any:
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):

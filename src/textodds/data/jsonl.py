@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from textodds.data import admission, files
-from textodds.data.admission import Part, Parts, Row, admitted, record_parts, text_record_parts
+from textodds.data import files, row_parts
+from textodds.data.admission import Part, Parts, admitted
 from textodds.data.batch import RECORD_BYTES, Batch
 from textodds.data.columns import ColumnRequest
 from textodds.data.files import File
 from textodds.data.rejects import Origin, Rejects
+from textodds.data.row_parts import Row, record_parts, text_record_parts
 from textodds.data.source import Position
 from textodds.data.values import Unreadable, is_null, not_utf8
 from textodds.errors import BadFile, InputError, MissingColumn
@@ -73,7 +74,7 @@ def _has_plain_labels(begun: bytes, file: File, request: ColumnRequest) -> bool:
         if not isinstance(item, dict):
             continue
         try:
-            label = label or _keys(request, admission.names_in(item, request, Origin(file.name)))[1]
+            label = label or _keys(request, row_parts.names_in(item, request, Origin(file.name)))[1]
         except InputError:
             return False
         if not is_null(value := item.get(label or "")):
@@ -95,7 +96,7 @@ def _text_parts(file: File, stream: BinaryIO, request: ColumnRequest, rejects: R
                 if not names and (first := kernel.peek()) is not None and unusual.find_names(*first):
                     kernel.select(*_keys(request, names))
                 # What comes through a pipe is handed on as it comes.
-                found = kernel.take(*admission.batch_limits(), file.is_pipe)
+                found = kernel.take(*row_parts.batch_limits(), file.is_pipe)
                 if found is None:
                     break
                 texts, labels, weights, lines = found
@@ -126,7 +127,7 @@ class _Unusual:
         """Find the names in the first object; whether the line is one."""
         item = _row(self.file, self.request, line, raw, self.rest)
         if isinstance(item, dict):
-            self.names += admission.names_in(item, self.request, Origin(self.file.name))
+            self.names += row_parts.names_in(item, self.request, Origin(self.file.name))
         return isinstance(item, dict)
 
     def put_into(self, batch: Batch | None, lines: list[tuple[int, int, bytes]]) -> Batch | None:
@@ -145,7 +146,7 @@ class _Unusual:
 
 
 def _keys(request: ColumnRequest, names: list[str]) -> tuple[str, str | None, str | None]:
-    text, label, weight = admission.roles(request, names)
+    text, label, weight = row_parts.roles(request, names)
     return text, label if request.reads_labels else None, weight if request.reads_weights else None
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MARK = "\x1e"
 SEPARATORS = ("|", ";", ",")
 
+LISTS = (list, tuple, set, frozenset, np.ndarray)
+"""What a row with several labels has for a value."""
+
 _YES = frozenset({"1", "true", "yes", "y", "x", "t"})
 _NO = frozenset({"0", "false", "no", "n", "", "f"})
 
@@ -63,11 +66,11 @@ def labels_of_sets(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set("".join(names).split(MARK)) - {""}))  # each label has a mark before it
 
 
-def are_lists(column: Any) -> bool:
+def are_lists(column: object) -> bool:
     """Whether the labels of a column, a list or an Arrow array, are lists: several a row."""
     if isinstance(column, list):
         first = next((value for value in column if not is_null_or_list_free(value)), None)
-        return isinstance(first, (list, tuple, set, frozenset, np.ndarray))
+        return isinstance(first, LISTS)
     kind = str(getattr(column, "type", ""))
     return kind.startswith(("list", "large_list", "fixed_size_list"))
 
@@ -87,7 +90,7 @@ class LabelSets:
     def __init__(self, separator: str | None = None, columns: Sequence[str] = ()) -> None:
         self.separator, self.columns = separator, tuple(columns)
         self.rows = self.several = self.repeated = self.blank = 0
-        self._known: dict[str, tuple[str, int, bool, bool]] = {}
+        self._known: dict[str | tuple[str, ...], tuple[str, int, bool, bool]] = {}
 
     def begin(self) -> None:
         """Start a new pass."""
@@ -111,7 +114,7 @@ class LabelSets:
             found.append(f"{_rows(self.blank)} an empty label beside others: it is left out")
         return found
 
-    def of(self, values: Sequence[Any]) -> tuple[list[str], Problems]:
+    def of(self, values: Sequence[object]) -> tuple[list[str], Problems]:
         r"""The names of the sets that some values are, and what is wrong with those that are none.
 
         >>> LabelSets("|").of(["a|b", "", "b"])
@@ -128,7 +131,7 @@ class LabelSets:
                 problems[at] = str(error)
         return names, problems
 
-    def of_indicators(self, columns: Sequence[Sequence[Any]]) -> tuple[list[str], Problems]:
+    def of_indicators(self, columns: Sequence[Sequence[object]]) -> tuple[list[str], Problems]:
         """The names of the sets that indicators, a column for each of `columns`, say."""
         names, problems = [], {}
         for at, row in enumerate(zip(*columns, strict=True)):
@@ -145,12 +148,12 @@ class LabelSets:
             names.append(name_of(there))
         return names, problems
 
-    def _one(self, value: Any) -> str:
+    def _one(self, value: object) -> str:
         if isinstance(value, str):
             name, n, repeats, blanks = self._known.get(value) or self._learn(value)
-        elif isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-            labels = [label_of(each) for each in value if not is_null(each)]
-            name, n, repeats, blanks = _counted(labels, len(value) - len(labels))
+        elif isinstance(value, LISTS):
+            texts = tuple(value) if set(map(type, value)) == {str} else None
+            name, n, repeats, blanks = (texts and self._known.get(texts)) or self._learn_list(value, texts)
         elif is_null(value):
             name, n, repeats, blanks = MARK, 0, False, False
         else:
@@ -166,9 +169,19 @@ class LabelSets:
         parts = [part.strip() for part in text.split(self.separator)] if self.separator else [text]
         labels = [label_of(part) for part in parts if part]
         empty = len(parts) - len(labels) if len(parts) > 1 else 0
-        found = _counted(labels, empty)
+        return self._remember(text, _counted(labels, empty))
+
+    def _learn_list(self, value: Any, texts: tuple[str, ...] | None) -> tuple[str, int, bool, bool]:
+        """What a list says; of ``texts`` it is remembered."""
+        labels = [label_of(each) for each in value if not is_null(each)]
+        found = _counted(labels, len(value) - len(labels))
+        return found if texts is None else self._remember(texts, found)
+
+    def _remember(
+        self, given: str | tuple[str, ...], found: tuple[str, int, bool, bool]
+    ) -> tuple[str, int, bool, bool]:
         if len(self._known) < 1 << 16:
-            self._known[text] = found
+            self._known[given] = found
         return found
 
 
@@ -182,7 +195,7 @@ def _counted(labels: Collection[str], blanks: int) -> tuple[str, int, bool, bool
     return name_of(unique), len(unique), len(unique) < len(labels), blanks > 0
 
 
-def _is_there(label: str, value: Any) -> bool:
+def _is_there(label: str, value: object) -> bool:
     shown = written(value, f"column `{label}`")
     plain = "" if shown is None else shown.strip().lower()
     if plain in _YES:

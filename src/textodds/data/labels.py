@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.data.named_arrays import AnyArray
 from textodds.data.values import Unreadable, Unusable, is_null, label_of
 from textodds.errors import InputError
 
@@ -102,7 +102,7 @@ class LabelType:
             return None
         return self.values(tuple(dict.fromkeys((*self.categories, *names))))
 
-    def array(self, names: Sequence[str]) -> NDArray[Any]:
+    def array(self, names: Sequence[str]) -> AnyArray:
         """The labels of some names, (K,), in an array of their own type; text is Python's."""
         labels = self.values(names)
         dtype = {INTEGER: self.dtype, BOOLEAN: "bool", NUMBER: "float64"}.get(self.kind, "object")
@@ -212,7 +212,7 @@ class LabelTypes:
             return found
         return replace(found, categories=tuple(self._categories), ordered=self._ordered)
 
-    def see(self, raw: Any) -> None:
+    def see(self, raw: object) -> None:
         """Note what a list, a NumPy array or an Arrow array of labels holds."""
         for kind, example in (_of_list(raw) if isinstance(raw, list) else _of_array(raw)).items():
             self._first.setdefault(kind, example)

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from textodds.data import files, folder
-from textodds.data.admission import Parts, Row, record_parts
+from textodds.data.admission import Parts
 from textodds.data.batch import RECORD_BYTES
 from textodds.data.columns import ColumnRequest
 from textodds.data.compression import without_suffix
 from textodds.data.files import File
 from textodds.data.rejects import Origin
+from textodds.data.row_parts import Row, record_parts
 from textodds.data.source import Position
 from textodds.data.values import Unreadable
 from textodds.errors import BadFile

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from textodds.data import frames
-from textodds.data.admission import Parts, Row, record_parts, row_parts, text_parts
+from textodds.data.admission import Parts
 from textodds.data.batch import TEXT
 from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.frames import Column, Table
 from textodds.data.rejects import Origin, Rejects
+from textodds.data.row_parts import Row, record_parts, row_parts, text_parts
 from textodds.data.source import Source, refuse
 from textodds.errors import InputError, LengthMismatch, require
 
@@ -25,7 +26,7 @@ HINT = "give a path, a frame, a 2-D array, a dict of columns or a list of dicts"
 
 
 def object_source(
-    source: Any,
+    source: object,
     first: object,
     labels: Column | None,
     weights: Column | None,
@@ -231,7 +232,7 @@ class _TableObject(_Object):
         return self._made("row", read)
 
 
-def _check_beside(item: str, **columns: Any) -> None:
+def _check_beside(item: str, **columns: object) -> None:
     """Fail if what is given beside the texts or rows is not a column."""
     for name, column in columns.items():
         if column is not None and (isinstance(column, (str, bytes)) or not isinstance(column, Iterable)):
@@ -247,14 +248,14 @@ def _check_lengths(texts: object, labels: object, weights: object) -> None:
             raise LengthMismatch(len(texts), len(column), name)
 
 
-def _table(source: Any) -> Table | None:
+def _table(source: object) -> Table | None:
     """The columns of a source that is in memory by columns, or None."""
     if frames.is_frame(source):
         return frames.table_of(source)
     return _of_mapping(source) if isinstance(source, Mapping) else None
 
 
-def _of_mapping(source: Mapping[Any, Any]) -> Table:
+def _of_mapping(source: Mapping[Any, object]) -> Table:
     names = [str(name) for name in source]
     columns: list[Any] = []
     for name, given in zip(names, source.values(), strict=True):
@@ -299,7 +300,7 @@ def _paired_rows(
         yield text, label, weight, at, None
 
 
-def _described(source: Any, item: str) -> str:
+def _described(source: object, item: str) -> str:
     """What ``source`` is, for messages: `a list of 40 texts`."""
     kind = _article(frames.name_of(source))
     if frames.is_stream(source):

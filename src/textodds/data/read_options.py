@@ -101,7 +101,7 @@ class ReadOptions:
             known["indicators"] = list(self.label_names)
         return known | ({} if self.query is None else {"query": self.query})
 
-    def with_labels_of(self, before: Mapping[str, Any]) -> ReadOptions:
+    def with_labels_of(self, before: Mapping[str, object]) -> ReadOptions:
         """The same with the separator or the indicators of training, unless labels are named."""
         if self.label is not None or self.label_separator is not None:
             return self

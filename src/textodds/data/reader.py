@@ -126,13 +126,8 @@ def read(
     """
     how = ReadOptions.of(options)
     is_table = columns is not None or schema is not None
-    if (
-        isinstance(source, Source)
-        and labels is None
-        and weights is None
-        and not is_table
-        and how == ReadOptions()
-    ):
+    is_as_it_is = labels is None and weights is None and not is_table and how == ReadOptions()
+    if isinstance(source, Source) and is_as_it_is:
         return source
     if is_table and how.text is not None:
         raise InputError(
@@ -166,13 +161,13 @@ def read(
 
 
 def _opened(
-    source: Any,
-    labels: Any | None,
-    weights: Any | None,
+    source: object,
+    labels: object,
+    weights: object,
     how: ReadOptions,
     request: ColumnRequest,
-    before: Mapping[str, Any] | None,
-    options: Mapping[str, Any],
+    before: Mapping[str, object] | None,
+    options: Mapping[str, object],
 ) -> Source:
     """The source of what is asked for."""
     source, first = _begun(source)
@@ -210,7 +205,7 @@ def _refuse_two_weights(how: ReadOptions, weights: object) -> None:
         )
 
 
-def _begun(source: Any) -> tuple[Any, object]:
+def _begun(source: object) -> tuple[Any, object]:
     """``source``, and its first item that is not null if it is an iterable of Python objects.
 
     What was taken from an iterator is put back in front of it.
@@ -261,7 +256,7 @@ def _encoding_notes(file: File, asked: ReadOptions, how: ReadOptions) -> list[st
 
 
 def _file_source(
-    paths: list[str], how: ReadOptions, request: ColumnRequest, before: Mapping[str, Any]
+    paths: list[str], how: ReadOptions, request: ColumnRequest, before: Mapping[str, object]
 ) -> Source:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     encoded = how.in_encoding_of(before)
@@ -316,7 +311,7 @@ def _file_source(
     return Source(request, description, parts, rejects, size=size, notes=notes, dialect=dialect)
 
 
-def _is_before(file: File, how: ReadOptions, before: Mapping[str, Any]) -> bool:
+def _is_before(file: File, how: ReadOptions, before: Mapping[str, object]) -> bool:
     """Whether the format of a file is that of training, since its name says what that of training did."""
     if how.format is not None or before.get("format") not in files.FORMATS:
         return False
@@ -440,7 +435,9 @@ def _mail_source(found: list[File], how: ReadOptions, request: ColumnRequest) ->
     return Source(request, description, parts, how.rejects(), size=size)
 
 
-def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest, before: Mapping[str, Any]) -> Source:
+def _pipe_source(
+    pipe: File, how: ReadOptions, request: ColumnRequest, before: Mapping[str, object]
+) -> Source:
     """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
 
     The temporary file is what allows to look at the first bytes; it can also be read twice.

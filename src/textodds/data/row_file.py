@@ -34,7 +34,7 @@ class RowFile(Protocol):
 
     format: str
 
-    def write(self, rows: KeptRows, answers: Mapping[str, Any]) -> None:
+    def write(self, rows: KeptRows, answers: Mapping[str, object]) -> None:
         """Write rows, each with the columns of ``answers`` (N,) behind its own."""
 
     def finish(self, names: Sequence[str], answers: Sequence[str]) -> None:
@@ -120,7 +120,7 @@ class _Delimited:
         self._stream, self._columns, self.format = stream, _Columns("a table"), format_
         self._separator: str | None = None
 
-    def write(self, rows: KeptRows, answers: Mapping[str, Any]) -> None:
+    def write(self, rows: KeptRows, answers: Mapping[str, object]) -> None:
         columns = self._columns.aligned(rows)
         if self._separator is None:
             self._begin(self._columns.names or [], list(answers))
@@ -170,7 +170,7 @@ class _JsonLines:
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
-    def write(self, rows: KeptRows, answers: Mapping[str, Any]) -> None:
+    def write(self, rows: KeptRows, answers: Mapping[str, object]) -> None:
         added = _objects(list(answers), list(answers.values()), len(rows))
         if rows.lines is None:
             refuse_twice("the data", list(rows.names))
@@ -186,7 +186,7 @@ class _JsonLines:
         """Without rows there is nothing to write."""
 
 
-def _refuse_keys(lines: Sequence[str], answers: Mapping[str, Any]) -> None:
+def _refuse_keys(lines: Sequence[str], answers: Mapping[str, object]) -> None:
     """Fail where an object has the key of an answer already, though the first ones had not."""
     for name in answers:
         key = _ENCODER.encode(name)
@@ -198,7 +198,7 @@ def _refuse_keys(lines: Sequence[str], answers: Mapping[str, Any]) -> None:
                 )
 
 
-def _objects(names: Sequence[str], columns: Sequence[Any], length: int) -> list[str]:
+def _objects(names: Sequence[str], columns: Sequence[object], length: int) -> list[str]:
     """Rows as JSON objects."""
     if not columns:
         return ["{}"] * length
@@ -209,7 +209,7 @@ def _objects(names: Sequence[str], columns: Sequence[Any], length: int) -> list[
     return [f"{{{', '.join(row)}}}" for row in zip(*cells, strict=True)]
 
 
-def _as_json(column: Any) -> list[str]:
+def _as_json(column: object) -> list[str]:
     """The values of a column as JSON."""
     values = _listed(column)
     if set(map(type, values)) <= {str}:  # the usual case, without a Python call per row
@@ -235,7 +235,7 @@ class _Parquet:
         if self._writer is not None:
             self._writer.close()
 
-    def write(self, rows: KeptRows, answers: Mapping[str, Any]) -> None:
+    def write(self, rows: KeptRows, answers: Mapping[str, object]) -> None:
         import pyarrow as pa
 
         columns = self._columns.aligned(rows)
@@ -319,7 +319,7 @@ def _cell(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(_plain(value))  # 3.0 stays a decimal number
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """A value as JSON has it: without NaN or infinities, which it has not."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None

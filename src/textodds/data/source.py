@@ -390,7 +390,7 @@ class Observer:
     def task(self, name: str, done: int, of: int) -> None:
         """Of the tasks there are, so many are done, and this one is at hand."""
 
-    def watched(self, source: Any, batches: Iterable[T], doing: str) -> Iterator[T]:
+    def watched(self, source: object, batches: Iterable[T], doing: str) -> Iterator[T]:
         """The batches of a source, told of as they pass."""
         self.begin(source, doing)
         try:

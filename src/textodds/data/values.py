@@ -16,6 +16,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds import _kernels
+
 Problems: TypeAlias = dict[int, str]
 T = TypeVar("T")
 
@@ -45,7 +47,7 @@ def texts_of(values: list[Any]) -> tuple[list[str], Problems]:
     >>> texts_of(["a", None, 3])
     (['a', '', ''], {1: 'text is null', 2: 'text is 3 (int), not text'})
     """
-    if _are_plain(values):
+    if _kernels.are_texts(values):
         return values, {}
     return each(values, text_of, "")
 
@@ -56,7 +58,7 @@ def labels_of(values: list[Any]) -> tuple[list[str], Problems]:
     >>> labels_of([3, True, 3.0, 0.5, "", float("nan")])
     (['3', 'true', '3', '0.5', '', ''], {4: 'label is empty', 5: 'label is empty'})
     """
-    if _are_plain(values) and "" not in values:
+    if _kernels.are_texts(values) and "" not in values:
         return values, {}
     return each(values, label_of, "")
 
@@ -150,18 +152,6 @@ def is_null(value: object) -> bool:
 def not_utf8(what: str, error: UnicodeDecodeError) -> str:
     """The reason for bytes that are not UTF-8, with their offset in the field."""
     return f"invalid UTF-8 at byte {error.start} of the {what}"
-
-
-def _are_plain(values: list[Any]) -> bool:
-    # The usual case, without a Python call per row; `isascii` only looks at a flag of the string.
-    if not set(map(type, values)) <= {str}:
-        return False
-    try:
-        return all(map(str.isascii, values)) or all(
-            text.isascii() or text.encode() or True for text in values
-        )
-    except UnicodeEncodeError:
-        return False
 
 
 def each(values: Iterable[Any], convert: Callable[[Any], T], placeholder: T) -> tuple[list[T], Problems]:

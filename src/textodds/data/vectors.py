@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textodds.data import values
+from textodds.data.named_arrays import AnyArray
 from textodds.data.schema import VECTOR_MOST
 from textodds.data.values import Problems, Unusable
 
@@ -33,7 +34,7 @@ def is_list(kind: pa.DataType) -> bool:
     return bool(types.is_integer(item) or types.is_floating(item) or types.is_null(item))
 
 
-def of_matrix(matrix: NDArray[Any]) -> pa.Array:
+def of_matrix(matrix: AnyArray) -> pa.Array:
     """The rows of a matrix (N, D) as an Arrow array of lists."""
     numbers = pa.array(np.ascontiguousarray(matrix).reshape(-1))
     if not matrix.shape[1]:

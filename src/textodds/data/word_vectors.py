@@ -54,7 +54,7 @@ class Numbered:
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class VectorEntries:
     """Some entries of a file: their words, None for what is no word, and a way to read their vectors."""
 
     at: Numbered
@@ -63,7 +63,7 @@ class Entries:
     vectors: Callable[[Sequence[int]], Matrix]  # of those at some places in ``words``; refuses NaN
 
 
-def entries_of(path: str) -> Iterator[Entries]:
+def entries_of(path: str) -> Iterator[VectorEntries]:
     """The entries of a file or folder of word vectors, block by block; the format is found from its content.
 
     Vectors are read of those entries alone that are asked for, so that memory stays bounded.
@@ -87,7 +87,7 @@ def _some(stream: BinaryIO, size: int) -> bytes:
     return taken
 
 
-def _of_stream(path: str, *, is_binary: bool) -> Iterator[Entries]:
+def _of_stream(path: str, *, is_binary: bool) -> Iterator[VectorEntries]:
     """The entries of a text or a binary file of word2vec's kind."""
     with trouble(named(path)), opened(path) as (stream, _):
         first = stream.readline(LONGEST_LINE)
@@ -128,7 +128,7 @@ def _is_binary(start: bytes) -> bool:
 
 def _of_lines(
     path: str, stream: BinaryIO, first: bytes, n: int | None, size: int | None
-) -> Iterator[Entries]:
+) -> Iterator[VectorEntries]:
     """The entries of a text: a word and its numbers on each line."""
     at = Numbered(path, "line")
     number, seen = (0, 0) if n is None else (1, 0)
@@ -181,7 +181,7 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
-def _text_entries(at: Numbered, block: list[tuple[int, bytes, bytes]], size: int) -> Entries:
+def _text_entries(at: Numbered, block: list[tuple[int, bytes, bytes]], size: int) -> VectorEntries:
     def vectors(chosen: Sequence[int]) -> Matrix:
         found = np.empty((len(chosen), size), np.float32)
         for row, i in enumerate(chosen):
@@ -195,7 +195,7 @@ def _text_entries(at: Numbered, block: list[tuple[int, bytes, bytes]], size: int
         return at.finite(found, [block[i][0] for i in chosen])
 
     numbers = [number for number, _, _ in block]
-    return Entries(at, numbers, [_text(word) for _, word, _ in block], vectors)
+    return VectorEntries(at, numbers, [_text(word) for _, word, _ in block], vectors)
 
 
 def _text(word: bytes) -> str | None:
@@ -206,7 +206,7 @@ def _text(word: bytes) -> str | None:
         return None
 
 
-def _of_binary(path: str, stream: BinaryIO, n: int, size: int) -> Iterator[Entries]:
+def _of_binary(path: str, stream: BinaryIO, n: int, size: int) -> Iterator[VectorEntries]:
     """The entries of word2vec's binary file: a word, a space, and single-precision numbers."""
     at = Numbered(path, "entry")
     words: list[str | None] = []
@@ -237,13 +237,13 @@ def _word(at: Numbered, number: int, stream: BinaryIO) -> bytes:
 
 def _binary_entries(
     at: Numbered, first: int, words: list[str | None], held: list[bytes], size: int
-) -> Entries:
+) -> VectorEntries:
     def vectors(chosen: Sequence[int]) -> Matrix:
         content = b"".join(held[i] for i in chosen)
         found = np.frombuffer(content, "<f4").reshape(len(chosen), size).astype(np.float32)
         return at.finite(found, [first + i for i in chosen])
 
-    return Entries(at, range(first, first + len(words)), words, vectors)
+    return VectorEntries(at, range(first, first + len(words)), words, vectors)
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def _counted(values: object) -> list[int]:
     return found
 
 
-def _of_tensors(path: str) -> Iterator[Entries]:
+def _of_tensors(path: str) -> Iterator[VectorEntries]:
     """The entries of a safetensors file with a vocabulary beside; model2vec's mapping and weights apply."""
     tensors = _tensors(path)
     beside = [Path(path).parent / name for name in VOCABULARIES]
@@ -322,7 +322,7 @@ def _of_tensors(path: str) -> Iterator[Entries]:
     if len(outside):
         raise at.bad(int(outside[0]) + 1, f"no vector: `{path}` has {len(matrix):,}")
 
-    def block(first: int) -> Entries:
+    def block(first: int) -> VectorEntries:
         def vectors(chosen: Sequence[int]) -> Matrix:
             numbers = np.asarray([first + i for i in chosen], np.int64)
             found = np.asarray(matrix[places[numbers].astype(np.int64)])
@@ -334,7 +334,7 @@ def _of_tensors(path: str) -> Iterator[Entries]:
             return at.finite(single, [number + 1 for number in numbers.tolist()])
 
         some = words[first : first + BLOCK]
-        return Entries(at, range(first + 1, first + 1 + len(some)), some, vectors)
+        return VectorEntries(at, range(first + 1, first + 1 + len(some)), some, vectors)
 
     return map(block, range(0, len(words), BLOCK))
 

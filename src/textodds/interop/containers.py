@@ -115,7 +115,7 @@ def _arrow(column: object) -> Any:
     return column
 
 
-def text_column(X: Any) -> Any:
+def text_column(X: object) -> Any:
     """Texts as one column: a list of str, or a column of pandas, polars or Arrow."""
     if isinstance(X, str):
         raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 from textodds.errors import Unsupported
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import MOST_CELLS, LinearModel
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel

@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from textodds.errors import InputError, suggestion
 from textodds.model.file import load
-from textodds.model.table_model import TableModel
+from textodds.model.tables.table_model import TableModel
 
 if TYPE_CHECKING:
     from textodds.model.file import AnyModel
@@ -34,13 +35,12 @@ class TextColumn:
 
     def predict(self, model: Given) -> pd.Series[Any]:
         """The label of each text, or of several labels a tuple; None where there is no text."""
-        opened, texts = _opened(model), self._column.dropna()
-        said = pd.Series([None] * len(self._column), index=self._column.index, dtype=object, name="label")
-        if len(texts):
-            found = list(opened.predict(texts.tolist()))
-            for row, label in zip(self._column.notna().to_numpy().nonzero()[0], found, strict=True):
-                said.iat[row] = label
-        return said
+        opened, there = _opened(model), self._column.notna().to_numpy().nonzero()[0]
+        said = np.full(len(self._column), None, dtype=object)
+        if len(there):
+            for row, label in zip(there, opened.predict(self._column.iloc[there].tolist()), strict=True):
+                said[row] = label  # which may be a tuple: an array of them would become a table
+        return pd.Series(said, index=self._column.index, dtype=object, name="label")
 
     def predict_proba(self, model: Given) -> pd.DataFrame:
         """The probability of each class, a column each; missing where there is no text."""

@@ -68,7 +68,7 @@ def label_rows(estimator: object, y: Labels) -> LabelRows:
     return _of_lists(_rows(y))
 
 
-def _rows(y: Any) -> list[Any]:
+def _rows(y: object) -> list[Any]:
     for method in ("to_pylist", "to_list", "tolist"):  # of Arrow, of polars and pandas, of NumPy
         if hasattr(y, method):
             return list(getattr(y, method)())

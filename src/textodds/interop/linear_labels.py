@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from textodds.data.named_arrays import AnyArray
 from textodds.errors import Unsupported
 
 Floats = NDArray[np.float64]
@@ -37,7 +38,7 @@ class LinearLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The log-odds of a row of zeros.
     """
 
-    classes_: NDArray[Any]
+    classes_: AnyArray
     coef_: Floats
     intercept_: Floats
     thresholds_: Floats
@@ -56,7 +57,7 @@ class LinearLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             hint="fit `textodds.MultiLabelTextClassifier` on the texts",
         )
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """The log-odds of each label, (N, K)."""
         check_is_fitted(self, "coef_")
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
@@ -65,10 +66,10 @@ class LinearLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores[there == 0] = self.prior_
         return np.asarray(scores)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """``p(label | row)``, (N, K), each label by itself."""
         return np.asarray(0.5 * (1.0 + np.tanh(0.5 * self.decision_function(X))))
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: object) -> NDArray[np.int64]:
         """The indicator matrix of the labels that are given, (N, K)."""
         return np.asarray(self.predict_proba(X) >= self.thresholds_).astype(np.int64)

@@ -17,8 +17,8 @@ import numpy as np
 import textodds
 from textodds.errors import InputError, require, suggestion
 from textodds.model.file import load
-from textodds.model.multilabel_model import MultiLabelModel
-from textodds.model.table_model import TableModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
+from textodds.model.tables.table_model import TableModel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def save_model(
     conda_env: object = None,
     counts: bool = True,
     documents: bool = True,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Save a model as an MLflow model in a new folder.
 
@@ -91,7 +91,7 @@ def save_model(
         )
 
 
-def log_model(model: AnyModel, name: str | None = None, **options: Any) -> ModelInfo:
+def log_model(model: AnyModel, name: str | None = None, **options: object) -> ModelInfo:
     """Log a model to the current run, or to a new one; the information that MLflow has of it.
 
     ``name`` is that of the logged model. Options are those of `save_model`, and those that every flavour's
@@ -139,7 +139,7 @@ class PyfuncModel:
         return self._model
 
     def predict(
-        self, data: Any, params: Mapping[str, Any] | None = None
+        self, data: object, params: Mapping[str, object] | None = None
     ) -> NDArray[np.generic] | list[list[Any]] | pd.DataFrame:
         """The label of each text or row, or a list of its labels where it may have several.
 

@@ -13,7 +13,7 @@ import textodds
 from textodds.data.written_file import replacing
 from textodds.errors import Unsupported, require
 from textodds.interop.full_matrix import linear_form, weights_and_bias
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
@@ -115,25 +115,38 @@ def _scores(onnx: ModuleType, presence: bool) -> list[NodeProto]:
 
 
 def _label(onnx: ModuleType, model: TextModel) -> Answer:
-    """One label a text: the most probable."""
+    """One label a text: the most probable; a calibrated softmax model gives a row of zeros the prior."""
     node = onnx.helper.make_node
-    nodes = [
-        node("Softmax", ["scores"], ["probabilities"], axis=1),
-        node("ArgMax", ["scores"], ["best"], axis=1, keepdims=0),
+    nodes, scores = [], "scores"
+    known: dict[str, np.ndarray] = {"classes": np.array(model.class_names, dtype=object)}
+    if model.has_prior_without_words:
+        nodes, scores = _or_prior(onnx, "log_joint"), "log_joint"
+        known |= {"nothing": np.zeros(1), "prior": model.form.log_prior[None]}
+    nodes += [
+        node("Softmax", [scores], ["probabilities"], axis=1),
+        node("ArgMax", [scores], ["best"], axis=1, keepdims=0),
         node("Gather", ["classes", "best"], ["label"], axis=0),
     ]
     output = onnx.helper.make_tensor_value_info("label", onnx.TensorProto.STRING, ["N"])
-    return output, nodes, {"classes": np.array(model.class_names, dtype=object)}
+    return output, nodes, known
+
+
+def _or_prior(onnx: ModuleType, name: str) -> list[NodeProto]:
+    """From scores to what is called ``name``: the same, but the prior for a row of zeros."""
+    node = onnx.helper.make_node
+    return [
+        node("Abs", ["rows"], ["sizes"]),
+        node("ReduceMax", ["sizes"], ["size"], axes=[1], keepdims=1),
+        node("Greater", ["size", "nothing"], ["has_words"]),
+        node("Where", ["has_words", "scores", "prior"], [name]),
+    ]
 
 
 def _labels(onnx: ModuleType, model: MultiLabelModel) -> Answer:
     """Several labels a text: each from its threshold on; a row of zeros has the shares of training."""
     node = onnx.helper.make_node
     nodes = [
-        node("Abs", ["rows"], ["sizes"]),
-        node("ReduceMax", ["sizes"], ["size"], axes=[1], keepdims=1),
-        node("Greater", ["size", "nothing"], ["has_words"]),
-        node("Where", ["has_words", "scores", "prior"], ["log_odds"]),
+        *_or_prior(onnx, "log_odds"),
         node("Sigmoid", ["log_odds"], ["probabilities"]),
         node("GreaterOrEqual", ["probabilities", "thresholds"], ["is_given"]),
         node("Cast", ["is_given"], ["labels"], to=onnx.TensorProto.INT64),

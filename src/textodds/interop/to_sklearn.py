@@ -17,9 +17,10 @@ from sklearn.preprocessing import FunctionTransformer
 
 from textodds.errors import Unsupported
 from textodds.interop.full_matrix import linear_form, weights_and_bias
+from textodds.interop.linear_classes import LinearClasses
 from textodds.interop.linear_labels import LinearLabels
 from textodds.learn.arrays import Floats, Integers
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.text import UNKNOWN, TextSettings
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def to_sklearn(model: TextModel | MultiLabelModel) -> Pipeline:
     Every model scores :math:`b_k + \sum_v x_v w_{vk}`, and its probabilities are the softmax of that. So
     the pipeline is a vectoriser that gives x, a ``TfidfTransformer`` whose ``idf_`` are the scales of the
     words where the model has a weighting, and a ``LogisticRegression`` with
-    ``coef_`` :math:`= w^\top` and ``intercept_`` :math:`= b`; for two classes their differences. Of several
+    ``coef_`` :math:`= w^\top` and ``intercept_`` :math:`= b`; for two classes their differences. Of a
+    calibrated softmax model it is a `LinearClasses`, which gives a row of zeros the class prior. Of several
     labels a text each has a sigmoid and a threshold: the last step is a `LinearLabels`, whose ``predict``
     gives an indicator matrix.
 
@@ -65,7 +67,8 @@ def to_sklearn(model: TextModel | MultiLabelModel) -> Pipeline:
     texts as the model does: with the settings of `TextSettings.sklearn`, and with the units
     ``whitespace``, ``characters`` and ``characters-in-words`` if ``normal_form=None``. Otherwise (other
     settings; a hash with a seed or of 31 bits, or of words and characters together; a policy for
-    unknown words) the vectoriser calls our tokeniser by `Analyzer`. `LinearLabels` is ours too.
+    unknown words) the vectoriser calls our tokeniser by `Analyzer`. `LinearLabels` and `LinearClasses` are
+    ours too: a softmax model is exported without them if it is trained with ``calibrate=False``.
 
     Examples
     --------
@@ -206,6 +209,9 @@ def _last_step(model: TextModel | MultiLabelModel, weights: Floats, bias: Floats
     if len(model.class_names) == 2:
         weights, bias = weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1]
     classifier = LogisticRegression()
+    if model.has_prior_without_words:
+        classifier, prior = LinearClasses(), model.form.log_prior
+        classifier.prior_ = prior[1:] - prior[:1] if len(prior) == 2 else prior
     classifier.classes_ = model.labels.array(model.class_names)
     classifier.coef_ = weights.T  # (K, V), in the order in which SciPy multiplies without a copy
     classifier.intercept_ = bias

@@ -65,11 +65,6 @@ class LabelTree:
             found[k, [index[node] for node in path(label, self.separator)]] = True
         return found
 
-    @cached_property
-    def depths(self) -> np.ndarray:
-        """The level of each node, 1 at the top, (M,)."""
-        return np.array([len(path(node, self.separator)) for node in self.nodes])
-
     def probabilities(self, p: Floats) -> Floats:
         """(1) of each node, (N, M), from the probabilities of labels (N, K)."""
         return np.asarray(np.minimum(p @ self.below.astype(np.float64), 1.0))

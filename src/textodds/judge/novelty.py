@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.data.named_arrays import Arrays, NamedArrays
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats, SparseRows
 from textodds.stats.distributions import log_gamma
@@ -82,12 +80,12 @@ class Typical:
             out[rows] = (1 + len(alike) - below) / (len(alike) + 1)
         return out
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """As arrays, for a file."""
         return {"length": self.length, "surprise": self.surprise}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Typical:
+    def of_arrays(cls, arrays: NamedArrays) -> Typical:
         """What `arrays` made; refuses what cannot be."""
         length, surprise = arrays["length"], arrays["surprise"]
         for array in (length, surprise):

@@ -60,11 +60,6 @@ class Goal:
     def __str__(self) -> str:
         return self.kind + ("=" + ":".join(f"{value:g}" for value in self.values) if self.values else "")
 
-    @property
-    def is_promise(self) -> bool:
-        """Whether it is kept with 95 % confidence for each label, or the label is not given at all."""
-        return self.kind in ("precision", "recall")
-
 
 def chosen(goal: Goal, p: Floats, truth: Mask) -> Floats:
     """The thresholds (K,) for a goal, by probabilities of N held-out texts and whether they have each label.

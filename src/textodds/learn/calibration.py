@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -134,9 +135,14 @@ class Calibration:
             total += words[:, None] * np.atleast_1d(self.rate)
         return total
 
-    def of_weights(self, weights: Floats) -> Floats:
-        """The calibrated weights of words, (..., K): what one unit of each adds to the scores."""
-        return np.asarray(self.slopes.item(0) * weights + self.rate)
+    def of_weights(self, weights: Floats, classes: Sequence[int] | None = None) -> Floats:
+        """The calibrated weights of words, (..., K): what one unit of each adds to the scores.
+
+        Or of some ``classes``, (..., R).
+        """
+        rate = np.asarray(self.rate)
+        own = rate if classes is None or rate.ndim == 0 else rate[list(classes)]
+        return np.asarray(self.slopes.item(0) * weights + own)
 
     def of_form(self, form: LinearModel) -> LinearModel:
         """The linear form whose joint scores are the calibrated ones of another."""
@@ -189,6 +195,11 @@ class _Loss:
     start: Floats  # (B,)
     extent: Floats  # (N,) by which biases grow
 
+    @cached_property
+    def means(self) -> Floats:
+        """The mean of each row of scores, (B, N, 1)."""
+        return np.asarray(self.parts.mean(axis=2, keepdims=True))
+
     def __call__(self, parameters: Floats) -> tuple[float, Floats, Floats]:
         """Loss, its gradient and its curvature; a few rows at a time, as K may be large."""
         _, N, K = self.parts.shape
@@ -202,8 +213,7 @@ class _Loss:
     def _add(self, rows: slice, parameters: Floats, gradient: Floats, curvature: Floats) -> float:
         """Add what some rows say to gradient and curvature; the sum of their log-probabilities."""
         B, codes, weights = len(self.start), self.codes[rows], self.weights[rows]
-        parts = self.parts[:, rows]
-        along = parts - parts.mean(axis=2, keepdims=True)  # (B, N, K)
+        along = self.parts[:, rows] - self.means[:, rows]  # (B, N, K)
         along *= (self.start * np.exp(parameters[:B]))[:, None, None]
         logits = along.sum(axis=0) + (self.offset[rows] if np.ndim(self.offset) == 2 else self.offset)  # type: ignore[index]
         extent = self.extent[rows]
@@ -211,11 +221,10 @@ class _Loss:
             logits = logits + extent[:, None] * parameters[B:]
         log_p = log_softmax(logits)
         p, each = np.exp(log_p), np.arange(len(codes))
-        residual = p.copy()
-        residual[each, codes] -= 1.0
-        residual *= weights[:, None]
         inner = (p * along).sum(axis=2)  # (B, N)
         weighted = p * weights[:, None]
+        residual = weighted.copy()
+        residual[each, codes] = (p[each, codes] - 1.0) * weights
         slope = np.tensordot(along, residual, 2)
         gradient[:B] += slope
         flat = (B, p.size)

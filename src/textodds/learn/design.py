@@ -136,6 +136,8 @@ def checked_weights(weights: ArrayLike | None, N: int) -> Floats:
 
 def coded(labels: Sequence[object]) -> tuple[tuple[str, ...], Integers]:
     """The classes, sorted, and the class number of each label; labels are text, or become so."""
+    if isinstance(labels, list) and set(map(type, labels)) == {str}:  # as nearly always
+        return _numbered(labels)
     kinds = {_kind(label): row for row, label in reversed(list(enumerate(labels)))}
     if "a missing value" in kinds:
         raise InputError(f"row {kinds['a missing value']} has no label")
@@ -145,10 +147,13 @@ def coded(labels: Sequence[object]) -> tuple[tuple[str, ...], Integers]:
             f"labels are of mixed types: row {first} has {one}, row {second} has {other}",
             hint="make them all text, or all numbers",
         )
-    names = [str(label) for label in labels]
+    return _numbered([str(label) for label in labels])
+
+
+def _numbered(names: list[str]) -> tuple[tuple[str, ...], Integers]:
     classes = sorted(set(names))
     index = {name: k for k, name in enumerate(classes)}
-    return tuple(classes), np.fromiter((index[name] for name in names), np.int64, count=len(names))
+    return tuple(classes), np.fromiter(map(index.__getitem__, names), np.int64, count=len(names))
 
 
 def _kind(label: object) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.named_arrays import Arrays, NamedArrays
 from textodds.errors import InputError, LengthMismatch
 from textodds.learn.arrays import Floats, Integers, Mask
 
@@ -17,9 +17,11 @@ FOLDS = 5
 
 FEWEST = 100  # documents below which nothing is promised by what was said of them
 
-FEWEST_TO_CHOOSE = 16
-"""Documents below which nothing is chosen or calibrated by what was said of them: prior knowledge, which
-counts for some ten of them, would decide alone, and what Bayes' rule says can be checked by hand."""
+FEWEST_TO_CHOOSE = 8
+"""Documents below which nothing is chosen by what was said of them."""
+
+FEWEST_TO_CALIBRATE = 16
+"""Documents below which naive Bayes says what Bayes' rule says, which can be checked by hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +58,12 @@ class HeldOut:
         """Whether each answer was right, (N,)."""
         return np.asarray(self.truth == self.answer)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """As arrays, for a file."""
         return {name: getattr(self, name) for name in ("truth", "answer", "p_truth", "p_answer")}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], K: int) -> HeldOut:
+    def of_arrays(cls, arrays: NamedArrays, K: int) -> HeldOut:
         """What `arrays` made; refuses what cannot be."""
         kinds = {"truth": "u4", "answer": "u4", "p_truth": "f8", "p_answer": "f8"}
         parts = {}
@@ -76,20 +78,53 @@ class HeldOut:
         return cls(**parts)
 
 
-def held_out(codes: Integers, enough: int) -> Iterator[Mask]:
+def held_out(codes: Integers, enough: int, times: int = 1) -> Iterator[Mask]:
     """Which rows (N,) are held out, fold by fold: each fold as even by class as it can be.
 
-    As many folds as it takes to hold out ``enough`` rows: one of much data, all of little; the same ones
-    every time.
+    As many folds as it takes to hold out ``enough`` rows: one of much data, all of little, which is then
+    divided anew up to so many ``times``; the same ones every time.
     """
     n = len(codes)
-    order = np.lexsort((np.random.default_rng(0).random(n), codes))
-    fold_of = np.empty(n, dtype=np.int64)
-    fold_of[order] = np.arange(n) % FOLDS
-    for fold in range(min(FOLDS, math.ceil(enough * FOLDS / n))):
-        held = fold_of == fold
+    for fold in range(n_folds(n, enough, times)):
+        division, part = divmod(fold, FOLDS)
+        order = np.lexsort((np.random.default_rng(division).random(n), codes))
+        fold_of = np.empty(n, dtype=np.int64)
+        fold_of[order] = np.arange(n) % FOLDS
+        held = fold_of == part
         if held.any():
             yield held
+
+
+def n_folds(n: int, enough: int, times: int = 1) -> int:
+    """How many folds it takes to hold out ``enough`` of n rows.
+
+    >>> n_folds(1000, 200), n_folds(100, 200), n_folds(100, 200, times=4), n_folds(16, 200, times=4)
+    (1, 5, 10, 20)
+    """
+    return min(FOLDS, math.ceil(enough * FOLDS / n)) * max(min(times, enough // n), 1)
+
+
+def mean_by_row(rows: Integers, scores: Floats, weights: Floats) -> tuple[Integers, Floats, Floats]:
+    """Of rows held out several times (M,): where each comes first, the mean of its scores, and its weight.
+
+    A row has no weight where all of its class was held out with it, which says nothing; its mean is that of
+    the other times.
+
+    >>> mean_by_row(np.array([5, 3, 5]), np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 1.0, 0.0]))
+    (array([0, 1]), array([[1.],
+           [2.]]), array([1., 1.]))
+    """
+    _, first, row = np.unique(rows, return_index=True, return_inverse=True)
+    if len(first) == len(rows):
+        return np.arange(len(rows)), scores, weights
+    weight = np.zeros(len(first))
+    np.maximum.at(weight, row, weights)
+    says = (weights > 0) | (weight[row] == 0)
+    total = np.zeros((len(first), scores.shape[1]))
+    np.add.at(total, row[says], scores[says])
+    times = np.bincount(row[says], minlength=len(first))
+    order = np.argsort(first)
+    return first[order], (total / times[:, None])[order], weight[order]
 
 
 def tells_classes_apart(codes: Integers, weights: Floats, held: Mask) -> bool:

@@ -78,7 +78,7 @@ class MultinomialLearner(CountLearner):
     ----------
     alpha : float or array of V, optional
         Smoothing, in pseudo-counts per word. By default `textodds.train` chooses it by leaving out one text
-        at a time; where it does not, as with fewer than 100 texts, it is 1.
+        at a time; where it does not, as with fewer than 16 texts, it is 1.
     prior : "data", "uniform" or dict, default "data"
         Probability of each class before a word is read.
     binary : bool, default False

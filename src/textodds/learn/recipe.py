@@ -270,7 +270,7 @@ class SpelledLearner:
     settings: dict[str, Any] = field(default_factory=dict)  # those of the learner itself
     words: dict[str, Any] = field(default_factory=dict)  # how texts are cut and which words kept, for `train`
 
-    def learner(self, **usual: Any) -> Learner:
+    def learner(self, **usual: object) -> Learner:
         """The learner, with ``usual`` settings in the place of those that are not given."""
         try:
             return learner_named(self.name, **{**usual, **self.settings})

@@ -280,7 +280,7 @@ def canonical(name: str) -> str:
     )
 
 
-def learner_named(name: str, **choices: Any) -> Learner:
+def learner_named(name: str, **choices: object) -> Learner:
     """The learner of that name, or of one that it is known by elsewhere, with these choices."""
     name = canonical(name)
     kind = LEARNERS[name].load()
@@ -333,6 +333,8 @@ def as_dict(learner: Learner) -> dict[str, object]:
         choices["alpha"] = choices["alpha"].tolist()
     if choices.get("C") == math.inf:
         choices["C"] = "inf"  # JSON has no infinity
+    if not choices.get("naive_bayes", True):  # most have none, and files before said nothing
+        del choices["naive_bayes"]
     return {"learner": name_of(learner), **choices}
 
 

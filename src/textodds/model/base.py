@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from textodds.learn.held_out import HeldOut
     from textodds.learn.recipe import Recipe
     from textodds.model.file import AnyModel
-    from textodds.model.table_model import TableRecipe
+    from textodds.model.tables.table_model import TableRecipe
     from textodds.stats.document_ids import DocumentIds
 
 Floats = NDArray[np.float64]
@@ -48,6 +48,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
 
     kind: ClassVar[str]  # what it is a model of: texts, or tables
     noun: ClassVar[str]  # what one thing that it learns is called
+    without_evidence = "the prior"  # what answers a text without a known word, or a row without a value
     rests_on: ClassVar[str]  # what many of them are called where they are counted
     _item_type: ClassVar[type | tuple[type, ...]]  # of one such thing
     keeps_ids: ClassVar[bool]
@@ -150,7 +151,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         *,
         ids: Ids = None,
         new_class: bool = True,
-        **reading: Any,
+        **reading: object,
     ) -> int:
         """Learn more documents, as if trained on them too; returns how many were new.
 
@@ -397,12 +398,12 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
     @of_one_state
     def predict_frame(
         self,
-        frame: Any,
+        frame: object,
         *,
         proba: bool = False,
         top: int | None = None,
         threshold: float | None = None,
-        **reading: Any,
+        **reading: object,
     ) -> Any:
         """A frame of the same kind (pandas, polars, Arrow): its columns, followed by the answers.
 
@@ -412,7 +413,7 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         frame has already is called ``predicted_label``, and so on. A row that cannot be read is an error,
         or with ``bad_rows="skip"`` has no answer.
         """
-        from textodds.model.answers import AnswerColumns, answered_frame
+        from textodds.model.output.answers import AnswerColumns, answered_frame
 
         wanted = AnswerColumns(self.classes_, proba=proba, top=top, threshold=threshold)
         return answered_frame(self, frame, wanted, **reading)
@@ -431,11 +432,11 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
 
     def top(self, data: object, k: int = 3) -> list[list[tuple[Label, float]]]:
         """The ``k`` most probable labels of each text or row, with their probabilities, best first."""
-        from textodds.model.answers import top_classes
+        from textodds.model.output.answers import top_classes
 
         return top_classes(self.classes_, self.predict_proba(data), k)
 
-    def evaluate(self, source: object, labels: object = None, **reading: Any) -> Evaluation:
+    def evaluate(self, source: object, labels: object = None, **reading: object) -> Evaluation:
         """Measured quality on labelled data; takes what `train` takes as data, of splits the one `test`."""
         source, _ = split_of(source, "test")
         return self.evaluate_batches(self.read(source, labels, labelled=True, **reading))

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.data.labels import LabelType
+from textodds.data.named_arrays import AnyArray, Arrays, NamedArrays
 from textodds.errors import InputError, ModelFileError, Shrunk, Unsupported
 from textodds.learn.forms.linear import check_prior
 from textodds.learn.recipe import Recipe, is_of_documents
-from textodds.model.container import (
+from textodds.model.multilabel.several_labels import is_multilabel
+from textodds.model.storage.container import (
     FORMAT,
-    Arrays,
     Tensors,
     contents,
     file_of,
@@ -32,8 +32,7 @@ from textodds.model.container import (
     part_of,
     write,
 )
-from textodds.model.several_labels import is_multilabel
-from textodds.model.stored_form import contents_of, form_of, parts, tensor
+from textodds.model.storage.stored_form import contents_of, form_of, parts, tensor
 from textodds.model.text_model import TextModel
 from textodds.model.text_updates import TextUpdates
 from textodds.stats.tally import Tally, narrow
@@ -42,9 +41,9 @@ from textodds.text.plain import checked_info
 
 if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
-    from textodds.model.multilabel_model import MultiLabelModel
-    from textodds.model.table_model import TableModel, TableRecipe
-    from textodds.model.table_tally import TableTally
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
+    from textodds.model.tables.table_model import TableModel, TableRecipe
+    from textodds.model.tables.table_tally import TableTally
     from textodds.stats.corpus import Corpus
     from textodds.stats.document_ids import DocumentIds
     from textodds.stats.rows import Rows
@@ -269,8 +268,8 @@ def _label_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: i
     """The model of several labels that the header and the arrays of a file hold, checked."""
     from textodds.judge.thresholds import NEVER, Goal
     from textodds.learn.multilabel.odds import LabelOdds
-    from textodds.model.label_prediction import HeldLabels
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.label_prediction import HeldLabels
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
     model = _of_texts(MultiLabelModel, path, header, arrays, threads)
     K = len(model.class_names)
@@ -297,8 +296,8 @@ def _corpus(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: Recip
 
 def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableModel:
     """The table model that the header and the arrays of a file hold, checked."""
-    from textodds.model.table_model import TableModel, TableRecipe
-    from textodds.model.table_tally import TableTally
+    from textodds.model.tables.table_model import TableModel, TableRecipe
+    from textodds.model.tables.table_tally import TableTally
 
     classes = names_of(header["classes"])
     recipe = TableRecipe.of_dict(header["recipe"])
@@ -329,8 +328,8 @@ def _linear_table(
     recipe: TableRecipe, tally: TableTally, info: dict[str, Any], arrays: Tensors
 ) -> TableModel:
     """The model of softmax regression whose weights a file holds."""
-    from textodds.model.linear_table import LinearTableModel, TableWeights
-    from textodds.model.table_features import TableFeatures
+    from textodds.model.tables.linear_table import LinearTableModel, TableWeights
+    from textodds.model.tables.table_features import TableFeatures
 
     K, features = len(tally.classes), TableFeatures.of(recipe.blocks, tally)
     weights = tensor(arrays, "linear.weights", "f8", features.n_features * K).reshape(-1, K)
@@ -382,13 +381,13 @@ def _add_parts(model: AnyModel, header: dict[str, Any], arrays: Tensors) -> None
 def _tally(
     path: Path,
     header: dict[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: NamedArrays,
     vocabulary: Vocabulary,
     fingerprint: object = None,
 ) -> Tally:
     """The counts, widened to the types of `Tally` and checked, also against a ``fingerprint``."""
 
-    def get(name: str) -> NDArray[Any]:
+    def get(name: str) -> AnyArray:
         array = arrays[f"tally.{name}"]
         if array.dtype.kind not in "ui" or array.ndim != 1 or (len(array) and array.min() < 0):
             raise ValueError(f"the tensor `tally.{name}` has the wrong type or shape")

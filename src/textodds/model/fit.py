@@ -11,6 +11,7 @@ import numpy as np
 from textodds.data import Batch, Observer
 from textodds.errors import Separable
 from textodds.learn import naive_bayes
+from textodds.learn.arrays import Floats
 from textodds.learn.calibration import Calibration, is_worth_it
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.design import DesignMatrix
@@ -49,12 +50,20 @@ def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
         return
     scores, codes, weights = held.scores[some], held.codes[some], held.weights[some]
     prior = model.form.log_prior
-    found, posterior = Calibration.none(), log_softmax(scores)  # right as it is
+    empty = np.zeros(n, np.bool_)
+    if held.empty is not None and model.has_prior_without_words:
+        empty = held.empty[some]
+    read = np.where(empty, 0.0, weights)  # what is answered by the prior says nothing of words
+
+    def answered(by: Calibration) -> Floats:
+        return log_softmax(np.where(empty[:, None], prior, by.applied(scores - prior) + prior))
+
+    found = Calibration.none()
     if len(codes) < FEW:
-        found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior, biases=False)
-        posterior = log_softmax(found.applied(scores - prior) + prior)
-    biased = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
-    answers = log_softmax(biased.applied(scores - prior) + prior)
+        found = Calibration.of_parts((scores - prior)[None], codes, read, offset=prior, biases=False)
+    posterior = answered(found)
+    biased = Calibration.of_parts((scores - prior)[None], codes, read, offset=prior)
+    answers = answered(biased)
     if is_worth_it(posterior, answers, codes, weights):
         found, posterior = biased, answers
     if found.slopes[0] != 1.0:

@@ -52,6 +52,7 @@ class LeaveOneOut:
 
     tally: Tally
     recipe: Recipe
+    threads: int = 1
 
     def __post_init__(self) -> None:
         if (error := obstacle(self.recipe)) is not None:
@@ -77,7 +78,7 @@ class LeaveOneOut:
         return selected(self.tally, self.recipe.selection)[0]
 
     def scores(
-        self, rows: Any, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None
+        self, rows: object, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None
     ) -> Floats:
         """Joint log-probabilities (N, K) of documents, each under the model of all others.
 
@@ -89,7 +90,7 @@ class LeaveOneOut:
         return log_joint(likelihood, self.log_prior(codes, weights))
 
     def log_likelihood(
-        self, rows: Any, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None
+        self, rows: object, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None
     ) -> Floats:
         """The same without the prior, or scores where the model has none."""
         conditional, counts = self._conditional, self.counts
@@ -104,6 +105,7 @@ class LeaveOneOut:
             alpha,
             LOG_ZERO,
             absent,
+            self.threads,
         )
         return np.asarray(found)
 
@@ -126,11 +128,8 @@ class LeaveOneOut:
         if isinstance(conditional, Bernoulli):
             return None
         weights = np.round(weights / UNIT) * UNIT
-        lengths = np.diff(rows.indptr)
-        row = np.repeat(np.arange(len(lengths)), lengths)
-        known = self.documents[rows.indices] - weights[row] >= self.least(weights)[row]
-        times = np.ones(len(row)) if getattr(conditional, "binary", False) else rows.data
-        return np.asarray(np.bincount(row, known * times, len(lengths)), dtype=np.float64)
+        presence = bool(getattr(conditional, "binary", False))
+        return _kernels.left_out_words(raw(rows), self.documents, weights, self.least(weights), presence)
 
     def lost(self, rows: Any, weights: Floats) -> Floats:
         """How many words of each document are in too few others to be words without it, (N,)."""
@@ -259,7 +258,7 @@ class LeftOutAnswers:
 
 def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | None = None) -> LeftOut:
     """Documents that a model has learned, each ``without`` its own counts, in one pass."""
-    without = without or LeaveOneOut(model.tally, model.recipe)
+    without = without or LeaveOneOut(model.tally, model.recipe, model.threads)
     pieces = [
         (some.rows, some.codes, *some.scores(model, without))
         for part in _left_out_parts(model, batches)
@@ -276,7 +275,7 @@ def left_out_answers(model: TextModel, batches: Iterable[Batch]) -> LeftOutAnswe
 
     Documents of few words among very many classes are answered by their words; see `CellAnswers`.
     """
-    without, found = LeaveOneOut(model.tally, model.recipe), []
+    without, found = LeaveOneOut(model.tally, model.recipe, model.threads), []
     few = CellAnswers(without, model.calibration) if len(model.classes_) >= MANY else None
     for part in _left_out_parts(model, batches):
         is_few = np.zeros(len(part.codes), np.bool_) if few is None else few.worth_it(part.read)

@@ -293,7 +293,7 @@ class CellAnswers:
         answer, own, best = (np.concatenate(each) for each in zip(*found, strict=True))
         return answer, own, best
 
-    def _answers(self, rows: Any, first: int, last: int, codes: Integers, weights: Floats) -> Answers:
+    def _answers(self, rows: object, first: int, last: int, codes: Integers, weights: Floats) -> Answers:
         some = self._documents(rows, first, last, codes, weights)
         pairs = _Pairs.of(some, self.counts.starts, self.counts.class_of, self.kind.cells)
         N, G = len(some), len(self.sizes)

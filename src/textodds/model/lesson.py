@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textodds.learn.calibration import Calibration, few_enough, log_loss
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.held_out import FEWEST, HeldOut
+from textodds.learn.held_out import FEWEST, FEWEST_TO_CALIBRATE, HeldOut
 from textodds.model.leave_one_out import LeaveOneOut, class_numbers, obstacle
 from textodds.stats.sample import UNIT, Example, as_rows
 
@@ -26,6 +26,7 @@ STEP = 1.2  # by which a slope is raised while that makes more answers right
 MOST_STEPS = 10
 MOST_LOSS = 1.05  # times the least loss, which such a slope may cost
 LOWEST, HIGHEST = -4, 4  # half decades from 1 between which the smoothing lies: 0.01 to 100
+ODDS = 0.5  # sum of losses by which a step away from 1 must be better, which counts where texts are few
 CHOOSE_BY = 1000  # documents that the smoothing is chosen by, or more:
 CHOOSE_CELLS = 1 << 19  # as many as have so many scores of words
 
@@ -35,7 +36,7 @@ class Lesson:
     """What a sample of documents says, each left out: calibration, and how good the model is."""
 
     calibration: Calibration
-    held_out: HeldOut
+    held_out: HeldOut | None  # None of fewer documents than promise anything
     about: dict[str, Any]
 
 
@@ -58,18 +59,18 @@ class LeftOutSample:
             return "there is only one class"
         if (error := obstacle(model.recipe)) is not None:
             return error.problem
-        without = LeaveOneOut(model.tally, model.recipe)
+        without = LeaveOneOut(model.tally, model.recipe, model.threads)
         mass = dict(zip(without.counts.classes, without.counts.class_documents, strict=True))
         # The only text of a class cannot be left out: nothing would be known of the class.
         sample = [row for row in sample if UNIT <= row.weight < mass.get(row.label, 0.0)]
         sample = few_enough(sample, len(model.classes_))
         as_often = as_rows(sample)
-        if len(as_often) < FEWEST:
-            return f"that takes {FEWEST} texts, and {len(as_often)} can be left out"
+        if len(as_often) < FEWEST_TO_CALIBRATE:
+            return f"that takes {FEWEST_TO_CALIBRATE} texts, and {len(as_often)} can be left out"
         codes = class_numbers([row.label for row in sample], model.class_names)
         each = np.array([row.weight for row in sample])
         weights = each * np.array([row.rows for row in sample])
-        rows = model.scorer.rows([row.text for row in sample])
+        rows = model.scorer.rows([row.text for row in sample], model.threads)
         return cls(without, model.class_names, rows, codes, each, weights, as_often)
 
     @cached_property
@@ -105,7 +106,7 @@ class LeftOutSample:
         codes, each, weights = self.codes[:n], self.each[:n], self.weights[:n]  # in the order of hashes
         some = replace(self, rows=self.rows[:n], codes=codes, each=each, weights=weights)
         few = K <= MANY  # a bias for each of many costs more than leaving texts out
-        return _best_alpha(lambda alpha: some.at(alpha, biases=few)[0])
+        return _best_alpha(lambda alpha: some.at(alpha, biases=few)[0], ODDS / float(weights.sum()))
 
     def lesson(self, alpha: float) -> Lesson:
         """What the documents say of the model with this smoothing."""
@@ -124,7 +125,8 @@ class LeftOutSample:
         rows = self.as_often
         after, truth = posterior[rows], codes[rows]
         about = calibration.told((scores + data)[rows], after, truth, self.each[rows])
-        return Lesson(calibration, HeldOut.of(after, truth), about)
+        promised = HeldOut.of(after, truth) if len(rows) >= FEWEST else None
+        return Lesson(calibration, promised, about)
 
 
 def lesson(model: TextModel, sample: LeftOutSample | str) -> Lesson | str:
@@ -175,28 +177,27 @@ def _slope(scores: Floats) -> float:
     return min(1.0, 2.0 / max(float(np.median(ordered[:, -1] - ordered[:, -2])), 1e-3))
 
 
-def _best_alpha(loss: Callable[[float], float]) -> float:
+def _best_alpha(loss: Callable[[float], float], odds: float = 0.0) -> float:
     """The smoothing of least loss, to three digits.
 
-    From 1 by half decades while the loss falls, downwards or else upwards; then the lowest point of the
-    parabola through the best and those beside it.
+    From 1 by half decades while the loss falls by more than ``odds``, downwards or else upwards; then the
+    lowest point of the parabola through the best and those beside it.
 
     >>> _best_alpha(lambda alpha: (np.log10(alpha) + 0.6) ** 2)
     0.251
     >>> _best_alpha(lambda alpha: alpha), _best_alpha(lambda alpha: -alpha)
     (0.01, 100.0)
     """
-    points = {0: loss(1.0)}
+    points, best = {0: loss(1.0)}, 0
     for step in (-1, 1):
         at = step
         while LOWEST <= at <= HIGHEST:
             points[at] = loss(10.0 ** (at / 2))
-            if points[at] >= points[at - step]:
+            if points[at] >= points[at - step] - odds:
                 break
-            at += step
-        if points.get(step, np.inf) < points[0]:
+            best, at = at, at + step
+        if best:
             break
-    best = min(points, key=lambda at: points[at])
     shift = 0.0
     if best - 1 in points and best + 1 in points:
         left, low, right = (points[at] for at in (best - 1, best, best + 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +111,7 @@ class DensityModel(BaseModel[T, D], Generic[T, D, S]):
         return [Familiarity(*row) for row in rows]
 
     def learn_typical(
-        self, source: object, labels: object = None, *, seen: bool = True, **reading: Any
+        self, source: object, labels: object = None, *, seen: bool = True, **reading: object
     ) -> None:
         """Keep how surprising typical texts or rows are, for `familiarity`.
 

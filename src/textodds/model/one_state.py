@@ -38,7 +38,7 @@ class OneState:
 
     _writing: WriterLock
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
+    def __new__(cls, *_: object, **__: object) -> Self:  # noqa: D102
         self = super().__new__(cls)
         self._writing = WriterLock()
         return self

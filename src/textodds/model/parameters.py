@@ -10,7 +10,7 @@ from textodds.learn.forms.linear import LinearModel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class ParameterCount:
     QDA: means, covariances                     ``K d + K d (d + 1) / 2``
     QDA of texts: means, R directions           ``K V + Σ_k (V R - R (R + 1) / 2 + R + 1)``
     softmax: weights and biases                 ``(K - 1) (V + 1)``
+    softmax pooled with naive Bayes             ``(K - 1) (V + 1) + K (V - 1)``
     ==========================================  =====================================
 
     Shares that sum to one have one number less, and a softmax has the weights of one class at zero: what is
@@ -72,6 +73,8 @@ def parameter_count(model: TextModel | TableModel) -> ParameterCount:
 def _of_texts(model: TextModel, K: int) -> ParameterCount:
     name, V = model.recipe.learner.entry.name, len(model.vocabulary)
     values = f"K = {K:,}, V = {V:,}"
+    if getattr(model.recipe.learner, "naive_bayes", 0.0):
+        return ParameterCount((K - 1) * (V + 1) + K * (V - 1), f"(K − 1)(V + 1) + K (V − 1), {values}")
     if model.recipe.learner.entry.is_penalised:
         return ParameterCount((K - 1) * (V + 1), f"(K − 1)(V + 1), {values}")
     if name == "lda":

@@ -51,7 +51,7 @@ from textodds.text.vocabulary import LazyVocabulary, inserted
 if TYPE_CHECKING:
     from textodds.data import Batch
     from textodds.learn.arrays import Floats
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
     from textodds.model.text_model import TextModel
     from textodds.model.text_updates import Form
 

@@ -13,8 +13,8 @@ from textodds import _kernels
 from textodds.data import Texts
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
-from textodds.learn.forms.factored import FactoredModel
 from textodds.learn.forms.linear import LinearModel, Weights
+from textodds.learn.forms.low_rank import FactoredModel
 from textodds.learn.recipe import Recipe
 from textodds.stats.compressed_rows import CompressedRows
 from textodds.text import UNKNOWN, Vocabulary
@@ -104,7 +104,7 @@ class TextScorer:
         if isinstance(self.form, FactoredModel):
             scores = self.form.of_inner(scores)
         elif not isinstance(self.form, LinearModel):
-            scores = self.form.scores(self.rows(texts))
+            scores = self.form.scores(self.rows(texts, threads))
         return scores, evidence
 
     def one(self, text: str) -> tuple[list[float], int]:
@@ -116,9 +116,9 @@ class TextScorer:
             row = self.form.scores(self.rows([text]))[0].tolist()
         return row, known
 
-    def rows(self, texts: Texts) -> CompressedRows:
+    def rows(self, texts: Texts, threads: int = 1) -> CompressedRows:
         """The texts as sparse rows of word counts, weighted if the recipe says so, (N, V)."""
-        starts, words, values, _ = self.kernel.rows(texts)
+        starts, words, values, _ = self.kernel.rows(texts, threads=threads)
         return CompressedRows((values, words, starts), (len(texts), self.n_features))
 
     def counts(self, texts: Texts) -> _kernels.RawRows:

@@ -27,7 +27,7 @@ from textodds.stats.tally import Tally
 if TYPE_CHECKING:
     from textodds.judge.word_odds import SeparatingWord
     from textodds.learn.forms.equivalence import Hyperplane
-    from textodds.learn.forms.factored import FactoredModel
+    from textodds.learn.forms.low_rank import FactoredModel
     from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.learn.softmax.odds_ratios import OddsRatio
     from textodds.model.explain import Explanation
@@ -125,10 +125,33 @@ class TextModel(TextUpdates):
         if not calibrate:
             return self.scorer.score(batch.texts, self.threads)
         scores, evidence = self._answering.score(batch.texts, self.threads)
-        if self.calibration is None:
-            return scores, evidence
         prior = self.form.log_prior
-        return self.calibration.applied(scores - prior) + prior, evidence
+        if self.calibration is not None:
+            scores = self.calibration.applied(scores - prior) + prior
+        if self.has_prior_without_words:
+            scores[evidence[:, 0] == 0] = prior
+        return scores, evidence
+
+    @property
+    def has_prior_without_words(self) -> bool:
+        """Whether a text without a known word has the class prior, and not the intercept alone.
+
+        A calibrated softmax model has it: no word is no evidence. Naive Bayes of counts has it by Bayes'
+        rule; in a Bernoulli model, and to a Gaussian, the absence of words is evidence. Uncalibrated answers
+        are those of the formula.
+        """
+        recipe = self.recipe
+        return recipe.calibrate and recipe.learner.entry.is_penalised and self.form.is_posterior
+
+    @property
+    def without_evidence(self) -> str:  # type: ignore[override]
+        """What answers a text without a known word."""
+        entry, form = self.recipe.learner.entry, self.form
+        if not form.is_posterior or (entry.is_penalised and not self.recipe.calibrate):
+            return "the intercept"
+        is_gaussian = entry.needs_documents and not entry.is_penalised
+        is_absence = is_gaussian or (isinstance(form, LinearModel) and form.presence)
+        return "the absence of all words" if is_absence else "the prior"
 
     @property
     def _answering(self) -> TextScorer:
@@ -155,7 +178,9 @@ class TextModel(TextUpdates):
     def answer(self, text: str | Mapping[str, str]) -> Prediction[str]:
         """The prediction for one text, with labels as text, whatever they were in training."""
         row, known = self._answering.one(self.row_of(text))  # of few numbers Python is quicker than NumPy
-        if self.calibration is not None:
+        if not known and self.has_prior_without_words:
+            row = self.form.log_prior.tolist()
+        elif self.calibration is not None:
             prior = self.form.log_prior.tolist()
             plain = self.calibration.applied_to([score - p for score, p in zip(row, prior, strict=True)])
             row = [score + p for score, p in zip(plain, prior, strict=True)]
@@ -176,7 +201,7 @@ class TextModel(TextUpdates):
 
     @of_one_state
     def leave_one_out(
-        self, texts: object, labels: object = None, weights: object = None, **reading: Any
+        self, texts: object, labels: object = None, weights: object = None, **reading: object
     ) -> LeftOut:
         """Every text under the model of all others: exactly, in one pass. Takes what `train` takes as data.
 
@@ -219,7 +244,8 @@ class TextModel(TextUpdates):
         """
         text = self.row_of(text)
         model = copy.copy(self)  # its parts are replaced by learning, never changed
-        model.calibration = self.calibration if calibrate else None
+        if not calibrate:
+            model.calibration, model.recipe = None, replace(self.recipe, calibrate=False)
         scores = model.score_batch(Batch([text]), calibrate=True)[0][0]
         chosen, other = self._sides(scores, label, rival)
         from textodds.model.explain import ReadText, explain
@@ -260,7 +286,7 @@ class TextModel(TextUpdates):
         words: Sequence[str],
         source: object,
         labels: object = None,
-        **reading: Any,
+        **reading: object,
     ) -> tuple[OddsRatio, ...]:
         """The odds ratios of words for a label against its rival, with standard errors.
 

@@ -24,8 +24,8 @@ from textodds.stats.sample import Example
 from textodds.stats.tally import Tally, checked_threads
 
 if TYPE_CHECKING:
-    from textodds.learn.forms.factored import FactoredModel
     from textodds.learn.forms.linear import LinearModel
+    from textodds.learn.forms.low_rank import FactoredModel
     from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.model.text_model import TextModel
     from textodds.text import Vocabulary

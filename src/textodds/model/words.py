@@ -163,8 +163,9 @@ class ClassWords:
         self, label: str, rival: str, words: Sequence[str], batches: Iterable[Batch]
     ) -> tuple[OddsRatio, ...]:
         """By what factor words multiply the odds of a label against its rival, by the data of training."""
+        from textodds.learn.softmax.class_weights import class_factors
         from textodds.learn.softmax.odds_ratios import odds_ratios
-        from textodds.learn.softmax.regression import PenalisedLearner, class_factors, parameters_of
+        from textodds.learn.softmax.regression import PenalisedLearner, parameters_of
         from textodds.learn.solvers.objective import Objective
 
         model, learner = self._model, self._model.recipe.learner
@@ -172,6 +173,11 @@ class ClassWords:
             raise Unsupported(
                 "standard errors are known of softmax regression at its optimum",
                 hint="train with the learner `softmax`; `hyperplane` has the odds ratios of any model",
+            )
+        if learner.naive_bayes:
+            raise Unsupported(
+                "standard errors are not known of weights that naive Bayes is pooled with",
+                hint="name softmax: `--learner softmax` (learner=); `hyperplane` has its odds ratios",
             )
         a, b = model.class_number(label), model.class_number(rival)
         numbers = model.vocabulary.find(list(words))

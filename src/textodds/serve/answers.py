@@ -19,17 +19,16 @@ from textodds.judge.evaluation import calibration_error, reliability, wilson
 from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.learn.multilabel.odds import sigmoid
 from textodds.model.explain import Explanation
-from textodds.model.explain.flip import Flip
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.explain.flip import DecisiveWords
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.prediction import Prediction
-from textodds.model.table_model import TableModel
+from textodds.model.tables.table_model import TableModel
 from textodds.model.text_model import TextModel
-from textodds.serve import messages, rows
-from textodds.serve.fold import ServedModel
-from textodds.serve.journal import JournalEntry
-from textodds.serve.label_messages import ExplainRowLabelRequest, LabelsCorrection
-from textodds.serve.problems import shorten
-from textodds.serve.row_messages import (
+from textodds.serve import rows
+from textodds.serve.protocol import messages
+from textodds.serve.protocol.label_messages import ExplainRowLabelRequest, LabelsCorrection
+from textodds.serve.protocol.problems import shorten
+from textodds.serve.protocol.row_messages import (
     ClassifyRowRequest,
     ClassifyRowsRequest,
     ColumnOdds,
@@ -38,7 +37,9 @@ from textodds.serve.row_messages import (
     RowCorrection,
     SuggestRowsRequest,
 )
+from textodds.serve.records.journal import JournalEntry
 from textodds.serve.rows import OneLabelModel
+from textodds.serve.updates.fold import ServedModel
 from textodds.study.report import card
 
 Floats = NDArray[np.float64]
@@ -210,7 +211,7 @@ def flip(serving: ServedModel, request: messages.FlipRequest) -> messages.FlipAn
     return flipped(model.explain(request.text, request.label, request.rival).flip(), serving.version)
 
 
-def flipped(found: Flip | None, version: str) -> messages.FlipAnswer:
+def flipped(found: DecisiveWords | None, version: str) -> messages.FlipAnswer:
     """The words that were found, if there are any."""
     plain = None if found is None else convert(dataclasses.asdict(found), messages.Flip)
     return messages.FlipAnswer(plain, version)
@@ -315,7 +316,7 @@ def _column(facts: rows.ColumnFacts) -> messages.ColumnCard:
     return messages.ColumnCard(facts.name, facts.kind, facts.categories, size)
 
 
-def _told(value: Any) -> Any:
+def _told(value: object) -> Any:
     return shorten(value) if isinstance(value, str) else value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from textodds.serve.problems import unavailable
+from textodds.serve.protocol.problems import unavailable
 
 SMALL = 64 << 10  # bytes of a body that are always waited for: connections are limited, too
 
@@ -21,16 +21,16 @@ class Bodies:
         self.most, self.held = most, 0
 
     @contextmanager
-    def part(self) -> Iterator[Part]:
+    def part(self) -> Iterator[BodyMemory]:
         """The part of one body, until it is here or is given up."""
-        part = Part(self)
+        part = BodyMemory(self)
         try:
             yield part
         finally:
             part.holds(0)
 
 
-class Part:
+class BodyMemory:
     """What one body holds."""
 
     def __init__(self, bodies: Bodies) -> None:

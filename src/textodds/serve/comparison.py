@@ -7,16 +7,16 @@ from pathlib import Path
 import msgspec
 
 from textodds.errors import InputError, Unsupported
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.serve.answers import one_label
-from textodds.serve.compare_messages import CompareAnswer
-from textodds.serve.fold import Base, ServedModel, open_model
+from textodds.serve.protocol.compare_messages import CompareAnswer
 from textodds.serve.rows import names_of
+from textodds.serve.updates.fold import Base, ServedModel, open_model
 
 TOP = 20  # words and columns that are named
 
 
-class Comparison:
+class ComparedModel:
     """The model that is compared with, if there is one."""
 
     def __init__(self, file: Path | None, base: Base) -> None:

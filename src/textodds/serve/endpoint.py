@@ -18,10 +18,10 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from textodds.errors import InputError, TextoddsError
-from textodds.serve import problems
-from textodds.serve.journal import KINDS, Kind
 from textodds.serve.origins import is_other_site
-from textodds.serve.problems import Problem, too_large
+from textodds.serve.protocol import problems
+from textodds.serve.protocol.problems import Problem, too_large
+from textodds.serve.records.journal import KINDS, Kind
 from textodds.serve.rows import names_of
 from textodds.serve.settings import is_loopback
 

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal, get_type_hints
 
 from textodds.serve.endpoint import Call, Endpoint
+from textodds.serve.protocol.shapes import OF_KINDS
 from textodds.serve.service import Service
-from textodds.serve.shapes import OF_KINDS
 
 Responder = Callable[[Service, Call], Awaitable[object]]
 ENDPOINTS: list[Endpoint] = []

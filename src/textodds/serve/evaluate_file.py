@@ -5,22 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
 from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
 from textodds.model.file import load
-from textodds.model.multilabel_model import MultiLabelModel
-from textodds.model.table_model import TableModel
-from textodds.serve.parent import questions
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
+from textodds.model.tables.table_model import TableModel
 from textodds.serve.rows import Model
+from textodds.serve.sent_file import SENT, Told, begin, tell, unnamed
 
 PAGE = Path("report.html")
-MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
-
-
-SENT = "the uploaded file"
 
 
 def measures(model: Model, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
@@ -63,12 +58,12 @@ def _hint(error: TextoddsError) -> str | None:
     return None if error.hint is None or "--" in error.hint else error.hint
 
 
-def _problem(error: TextoddsError, file: str) -> dict[str, str | None]:
-    """What went wrong; the name that the file has here is nothing to its sender."""
+def _problem(error: TextoddsError, file: str) -> Told:
+    """What went wrong."""
     hint = _hint(error)
     problem = f"{SENT} has no rows to evaluate on" if isinstance(error, NoData) else error.problem
     return {
-        "problem": problem.replace(f"`{file}`", SENT).replace(file, SENT),
+        "problem": unnamed(problem, file),
         "hint": None if hint is None else hint.replace(file, "FILE"),
         "code": error.code,
     }
@@ -76,23 +71,9 @@ def _problem(error: TextoddsError, file: str) -> dict[str, str | None]:
 
 def main(model: str, file: str, columns: str) -> None:
     """Print the measures, or what went wrong, as one line of JSON; end with the service."""
-    questions(Path.cwd())  # none is asked
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    begin()
     loaded = load(model)
-    plain: dict[str, Any]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            plain = measures(loaded, file, json.loads(columns))
-    except TextoddsError as error:
-        plain = _problem(error, file)
-    except MemoryError:
-        problem = f"{SENT} needs more memory than allowed"
-        plain = {"problem": problem, "hint": "send fewer rows", "code": InputError.code}
-    sys.stdout.write(json.dumps(plain))
+    tell(lambda: measures(loaded, file, json.loads(columns)), lambda error: _problem(error, file))
 
 
 if __name__ == "__main__":

@@ -12,14 +12,14 @@ from textodds.data.batch import taken
 from textodds.data.label_sets import labels_in
 from textodds.errors import NoData
 from textodds.learn.forms.linear import log_softmax
-from textodds.model.multilabel_model import MultiLabelModel
-from textodds.model.table_model import TableModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
+from textodds.model.tables.table_model import TableModel
 from textodds.model.text_model import TextModel
 from textodds.serve.blank import is_blank
-from textodds.serve.fold import Base
-from textodds.serve.look_messages import ShownExample
+from textodds.serve.protocol.look_messages import ShownExample
 from textodds.serve.rows import Model, reads_rows
 from textodds.serve.settings import Settings
+from textodds.serve.updates.fold import Base
 from textodds.stats.corpus import Corpus
 
 MOST = 5

@@ -8,8 +8,8 @@ from http import HTTPStatus
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from textodds.serve import problems
-from textodds.serve.problems import Problem, unavailable
+from textodds.serve.protocol import problems
+from textodds.serve.protocol.problems import Problem, unavailable
 
 CONNECTIONS = 500  # at the same time
 HEAD = 64 << 10  # bytes before the body of a request

@@ -14,12 +14,13 @@ from textodds.data.label_sets import name_of
 from textodds.errors import Conflict, Unsupported
 from textodds.judge.label_evaluation import evaluate_labels
 from textodds.learn.multilabel.odds import sigmoid
-from textodds.model.label_flip import label_flip
-from textodds.model.label_prediction import HeldLabels
-from textodds.model.multilabel_model import MultiLabelModel
-from textodds.serve import answers, label_messages, messages, rows
-from textodds.serve.fold import ServedModel
-from textodds.serve.row_messages import ExplainRowAnswer
+from textodds.model.multilabel.label_flip import label_flip
+from textodds.model.multilabel.label_prediction import HeldLabels
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
+from textodds.serve import answers, rows
+from textodds.serve.protocol import label_messages, messages
+from textodds.serve.protocol.row_messages import ExplainRowAnswer
+from textodds.serve.updates.fold import ServedModel
 
 if TYPE_CHECKING:
     from textodds.learn.arrays import Floats

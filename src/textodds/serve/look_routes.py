@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from textodds.serve import answers
-from textodds.serve.compare_messages import CompareAnswer, OtherAnswers
 from textodds.serve.endpoint import Call
 from textodds.serve.endpoints import endpoint
-from textodds.serve.look_messages import CopiesAnswer, CopiesRequest, CopiesRowRequest, ExamplesAnswer
-from textodds.serve.messages import BatchRequest
-from textodds.serve.persuasion import copies_needed
-from textodds.serve.row_messages import ClassifyRowsRequest
+from textodds.serve.protocol.compare_messages import CompareAnswer, OtherAnswers
+from textodds.serve.protocol.look_messages import (
+    CopiesAnswer,
+    CopiesRequest,
+    CopiesRowRequest,
+    ExamplesAnswer,
+)
+from textodds.serve.protocol.messages import BatchRequest
+from textodds.serve.protocol.row_messages import ClassifyRowsRequest
+from textodds.serve.protocol.shapes import SPAM, TWO
 from textodds.serve.service import Service
-from textodds.serve.shapes import SPAM, TWO
+from textodds.serve.updates.persuasion import copies_needed
 
 
 @endpoint("GET", "/v1/examples")

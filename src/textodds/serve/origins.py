@@ -16,11 +16,11 @@ EXAMPLE = "give it as browsers show it, for example https://mail.example or http
 
 
 @dataclass(frozen=True)
-class Origin:
+class PublicOrigin:
     """Where a proxy has put the service.
 
-    >>> Origin.of("https://Example.org:443/mail/")
-    Origin(scheme='https', name='example.org', port=443, prefix='/mail')
+    >>> PublicOrigin.of("https://Example.org:443/mail/")
+    PublicOrigin(scheme='https', name='example.org', port=443, prefix='/mail')
     """
 
     scheme: str
@@ -29,7 +29,7 @@ class Origin:
     prefix: str  # of all paths, without a slash at its end
 
     @classmethod
-    def of(cls, address: str) -> Origin:
+    def of(cls, address: str) -> PublicOrigin:
         """The origin at an address, or an error that says what is wrong with it."""
         try:
             parts = urlsplit(address)
@@ -61,7 +61,7 @@ class Origin:
 
     @property
     def site(self) -> bytes:
-        """What browsers send as `Origin`."""
+        """What browsers send as `PublicOrigin`."""
         return f"{self.scheme}://".encode() + self.hosts[0]
 
     @property
@@ -70,8 +70,8 @@ class Origin:
         return self.site.decode() + self.prefix
 
 
-def is_other_site(origin: bytes, host: bytes, origins: Iterable[Origin]) -> bool:
-    """Whether a page asks that is not of the site it asks, by the headers `Origin` and `Host`.
+def is_other_site(origin: bytes, host: bytes, origins: Iterable[PublicOrigin]) -> bool:
+    """Whether a page asks that is not of the site it asks, by the headers `PublicOrigin` and `Host`.
 
     Of the hosts that proxies pass on, only the very origins count, scheme and port included; of others (which
     reach the service itself) those that name the same host.

@@ -16,28 +16,19 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from textodds.model.multilabel_model import MultiLabelModel
-from textodds.serve import (
-    answers,
-    label_answers,
-    label_messages,
-    look_routes,
-    messages,
-    metrics,
-    row_messages,
-    tensor_messages,
-    tensors,
-)
-from textodds.serve.corrections import OfRows
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
+from textodds.serve import answers, label_answers, look_routes, metrics, tensors
 from textodds.serve.endpoint import Body, Call
 from textodds.serve.endpoints import ENDPOINTS, endpoint
-from textodds.serve.fold import ServedModel
 from textodds.serve.labelling import routes as labelling_routes
-from textodds.serve.openapi import description
-from textodds.serve.problems import Problem, unavailable
+from textodds.serve.protocol import label_messages, messages, row_messages, tensor_messages
+from textodds.serve.protocol.openapi import description
+from textodds.serve.protocol.problems import Problem, unavailable
+from textodds.serve.protocol.shapes import SPAM, TWO
 from textodds.serve.rows import reads_rows
 from textodds.serve.service import BRIEF, Service
-from textodds.serve.shapes import SPAM, TWO
+from textodds.serve.updates.corrections import OfRows
+from textodds.serve.updates.fold import ServedModel
 
 __all__ = ["ENDPOINTS", "labelling_routes", "look_routes"]  # which have endpoints of their own
 

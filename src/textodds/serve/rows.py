@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textodds.data import Batch
 from textodds.errors import BadRow, InputError, TextoddsError, suggestion
-from textodds.model.multilabel_model import MultiLabelModel
-from textodds.model.table_model import TableModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
+from textodds.model.tables.table_model import TableModel
 from textodds.model.text_model import TextModel
 
 OneLabelModel: TypeAlias = TextModel | TableModel

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from textodds.errors import InputError, Shrunk, TextoddsError
 from textodds.serve.endpoint import Handler, refuse
 from textodds.serve.guard import GuardProtocol, watch
-from textodds.serve.problems import Problem
+from textodds.serve.protocol.problems import Problem
 from textodds.serve.routes import ENDPOINTS
 from textodds.serve.service import Service
 from textodds.serve.settings import Settings

@@ -11,27 +11,27 @@ from time import perf_counter
 from typing import ParamSpec, TypeVar
 
 from textodds.errors import Unsupported
-from textodds.serve import problems
-from textodds.serve.audit import Audit
 from textodds.serve.blank import NothingLearned, is_blank
 from textodds.serve.bodies import Bodies
-from textodds.serve.comparison import Comparison
+from textodds.serve.comparison import ComparedModel
 from textodds.serve.first_look import Examples
-from textodds.serve.fold import Base, ServedModel, new_model, open_model
-from textodds.serve.journal import Journal
 from textodds.serve.labelling.desk import Desk
-from textodds.serve.labelling.pool import Pool
-from textodds.serve.live_model import Live
+from textodds.serve.labelling.pool import TextPool
 from textodds.serve.metrics import Metrics
-from textodds.serve.problems import too_large
+from textodds.serve.protocol import problems
+from textodds.serve.protocol.problems import too_large
+from textodds.serve.records.audit import AuditLog
+from textodds.serve.records.journal import Journal
+from textodds.serve.records.snapshot import must_be_new
 from textodds.serve.rows import length_of, warm_up
 from textodds.serve.settings import Settings
-from textodds.serve.snapshot import must_be_new
-from textodds.serve.solver import Solver
-from textodds.serve.solver_process import SolverProcess
 from textodds.serve.tokens import Tokens
+from textodds.serve.updates.fold import Base, ServedModel, new_model, open_model
+from textodds.serve.updates.live_model import Live
+from textodds.serve.updates.solver import Solver
+from textodds.serve.updates.solver_process import SolverProcess
+from textodds.serve.updates.writer import Writer
 from textodds.serve.uploads import Uploads
-from textodds.serve.writer import Writer
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.tokens = Tokens(settings)
-        self.audit = None if settings.audit is None else Audit(settings.audit)
+        self.audit = None if settings.audit is None else AuditLog(settings.audit)
         base = new_model() if settings.new else open_model(settings.model)
         if settings.new:
             must_be_new(settings, base.digest)
@@ -76,7 +76,7 @@ class Service:
         self.uploads = Uploads()
         self._desk: Desk | None = None
         self.examples = Examples(settings, base.model)
-        self.comparison = Comparison(settings.compare, base)
+        self.comparison = ComparedModel(settings.compare, base)
         self.bodies = Bodies(BODIES * settings.body)
         self.metrics = Metrics(self)
         self.is_stopping = False
@@ -97,7 +97,9 @@ class Service:
             )
         if self._desk is None:
             path = self.settings.journal
-            self._desk = Desk(self.journal, Pool(path.with_name(f"{path.name}.texts")), self.settings.classes)
+            self._desk = Desk(
+                self.journal, TextPool(path.with_name(f"{path.name}.texts")), self.settings.classes
+            )
         else:
             self._desk.refresh()
         return self._desk

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from textodds.errors import InputError
-from textodds.serve.origins import Origin
+from textodds.serve.origins import PublicOrigin
 
 LEAST_TOKEN = 16  # characters of a token: fewer could be guessed
 
@@ -23,7 +23,7 @@ class Settings:
     port: int = 8790
     read_token: str | None = field(default=None, repr=False)
     write_token: str | None = field(default=None, repr=False)
-    origins: tuple[Origin, ...] = ()  # where proxies have put it
+    origins: tuple[PublicOrigin, ...] = ()  # where proxies have put it
     tokens: Path | None = None  # a file of more tokens, each with a name and a scope
     audit: Path | None = None  # where to write who has corrected what
     text: int = 100_000  # characters of a text

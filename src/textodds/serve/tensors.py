@@ -16,12 +16,10 @@ import numpy as np
 
 from textodds.errors import InputError, suggestion
 from textodds.learn.forms.linear import log_softmax
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.serve import answers, label_answers, rows
-from textodds.serve.fold import ServedModel
-from textodds.serve.problems import Problem, no_binary
-from textodds.serve.rows import Model, OneLabelModel
-from textodds.serve.tensor_messages import (
+from textodds.serve.protocol.problems import Problem, no_binary
+from textodds.serve.protocol.tensor_messages import (
     InferAnswer,
     InferRequest,
     ModelMetadata,
@@ -31,6 +29,8 @@ from textodds.serve.tensor_messages import (
     ResponseOutput,
     TensorCard,
 )
+from textodds.serve.rows import Model, OneLabelModel
+from textodds.serve.updates.fold import ServedModel
 
 TEXT = "text"  # the name of the tensor of texts
 USUAL: tuple[OutputName, ...] = ("label", "probability")

@@ -21,9 +21,9 @@ from time import monotonic
 from typing import Any
 
 from textodds.errors import BadFile, InputError
-from textodds.serve.fold import ServedModel
-from textodds.serve.problems import Problem, unavailable
+from textodds.serve.protocol.problems import Problem, unavailable
 from textodds.serve.rows import Model
+from textodds.serve.updates.fold import ServedModel
 
 logger = logging.getLogger("textodds.serve")
 

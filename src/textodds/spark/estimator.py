@@ -86,7 +86,7 @@ class TextClassifier(
         weightCol: str | None = None,
         predictionCol: str | None = None,
         probabilityCol: str | None = None,
-        **choices: Any,
+        **choices: object,
     ) -> None:
         super().__init__()
         self._setDefault(choices="{}")

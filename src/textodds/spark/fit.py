@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Observer
+from textodds.data.named_arrays import Arrays
 from textodds.errors import InputError, NotConverged
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import Recipe, selected
+from textodds.learn.softmax.class_weights import class_factors
 from textodds.learn.softmax.convergence import GOOD, TOLERANCE
+from textodds.learn.softmax.log_linear_pool import SMOOTHING, pooled_weights
 from textodds.learn.softmax.penalty import scales_or_centre
-from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, as_c, class_factors, linear_of
+from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, as_c, linear_of
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
 from textodds.learn.solvers.objective import Parameters
 from textodds.model.text_model import TextModel
@@ -27,7 +30,7 @@ from textodds.spark.dataframes import collected
 from textodds.spark.models import sent
 from textodds.spark.row_blocks import BLOCK_SPARK, How, make_blocks, slope, total
 from textodds.spark.tasks import PART_SPARK, part_of, parts_of
-from textodds.spark.wire import Arrays, packed, telling, unpacked
+from textodds.spark.wire import packed, telling, unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -88,7 +91,13 @@ def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observe
             NotConverged,
             stacklevel=5,
         )
-    linear = _of_all(linear_of(found.parameters, classes, mass[mass > 0]), counts.classes, mass)
+    point = found.parameters
+    if learner.naive_bayes:
+        presence = _presence(counts, factors, classes)
+        smoothing = learner.smoothing if isinstance(learner, NBSoftmaxLearner) else SMOOTHING
+        added = pooled_weights(presence, factor, learner.naive_bayes, smoothing)
+        point = Parameters(point.weights + added, point.bias)
+    linear = _of_all(linear_of(point, classes, mass[mass > 0]), counts.classes, mass)
     info = {
         "documents": tally.n_documents,
         "class_documents": dict(zip(counts.classes, counts.class_documents.tolist(), strict=True)),
@@ -121,11 +130,15 @@ def _from_naive_bayes(
     if isinstance(learner, SoftmaxLearner):
         return None, None
     assert isinstance(learner, NBSoftmaxLearner)
+    mass = (counts.class_documents * factors)[[name in classes for name in counts.classes]]
+    return scales_or_centre(learner.form, _presence(counts, factors, classes), learner.smoothing, mass)
+
+
+def _presence(counts: Counts, factors: Floats, classes: tuple[str, ...]) -> Floats:
+    """Weight of the documents of each of ``classes`` with each word, (V, K)."""
     presence = np.zeros((counts.n_features, len(counts.classes)))
     presence[counts.feature_of, counts.class_of] = counts.documents
-    some = [k for k, name in enumerate(counts.classes) if name in classes]
-    mass = (counts.class_documents * factors)[some]
-    return scales_or_centre(learner.form, (presence * factors)[:, some], learner.smoothing, mass)
+    return np.ascontiguousarray((presence * factors)[:, [name in classes for name in counts.classes]])
 
 
 @dataclass(eq=False)

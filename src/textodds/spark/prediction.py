@@ -15,7 +15,7 @@ from textodds.data.rejects import Origin
 from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.multilabel.odds import sigmoid
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.spark.dataframes import columns_of, must_be_frame, text_of
 from textodds.spark.models import (
     AnyModelOrFile,

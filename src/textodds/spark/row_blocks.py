@@ -11,10 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.data.named_arrays import Arrays
 from textodds.learn.arrays import Floats
 from textodds.spark.models import loaded
 from textodds.spark.tasks import RowErrors, admitted, part_of, partition_number
-from textodds.spark.wire import Arrays, packed
+from textodds.spark.wire import packed
 
 if TYPE_CHECKING:
     from textodds.spark.wire import Batches

@@ -20,7 +20,7 @@ from textodds.learn.registry import LEARNERS, Learner, resolved
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import as_c
 from textodds.model.fit import calibrate_held_out, fit_counts
-from textodds.model.label_fit import fit_labels
+from textodds.model.multilabel.label_fit import fit_labels
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import has_label_sets, label_type, rows_of, schema_of
 from textodds.spark.progress import tasks_told
@@ -37,7 +37,7 @@ from textodds.training.plan import Plan, must_know_typical, plan_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
     from textodds.model.text_model import TextModel
 
 LearnerSpec: TypeAlias = Learner | str | Sequence[Learner | str] | None
@@ -68,7 +68,7 @@ def train(
     goal: str | None = None,
     bad_rows: str = "stop",
     observer: Observer | None = None,
-    **options: Any,
+    **options: object,
 ) -> TextModel | MultiLabelModel:
     """A model trained on the rows of a DataFrame of Spark.
 
@@ -163,6 +163,8 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
     if recipe is None or recipe.is_open:
         pool = _pool(_counted(count(rows, None, size=POOL, **reading)))
         field = open_candidates(recipe) if recipe is not None else candidates(plan.pins)  # type: ignore[arg-type]
+        # The penalty is sought again, for scores that naive Bayes was not pooled with.
+        field = [replace(one, may_pool=False) for one in field]
         choice = chosen(pool, field, **plan.limits(observer))
         if choice is not None:
             recipe = choice.recipe

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds import errors
+from textodds.data.named_arrays import Arrays
 from textodds.errors import BadFile, TextoddsError, Unsupported
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ MARK = "textodds-error:"
 
 UNREAD = re.compile(r"\[FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S+?)\.?(?=\s|$)")
 """How Spark says that a file could not be read."""
-
-Arrays = dict[str, NDArray[Any]]
 
 
 def packed(header: dict[str, object], arrays: Arrays | None = None) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.data.named_arrays import AnyArray
 from textodds.errors import require
 
 Floats = NDArray[np.float64]
@@ -72,7 +73,7 @@ class CompressedRows:
         found = _kernels.row_scores(self.raw, columns, np.zeros(columns.shape[1]))
         return found[:, 0] if other.ndim == 1 else found
 
-    def __getitem__(self, which: slice | Sequence[int] | NDArray[Any]) -> CompressedRows:
+    def __getitem__(self, which: slice | Sequence[int] | AnyArray) -> CompressedRows:
         """Some of the rows, by their numbers, a mask or a slice."""
         chosen = np.arange(self.shape[0])[which]
         first, lengths = self.indptr[chosen], np.diff(self.indptr)[chosen]
@@ -113,7 +114,7 @@ class TransposedRows:
         return total[:, 0] if other.ndim == 1 else total
 
 
-def as_scipy(rows: Any, why: str) -> Any:
+def as_scipy(rows: object, why: str) -> Any:
     """Sparse rows as SciPy has them, for ``why``, which needs them so; dense ones as they are."""
     require("scipy", why=why)
     return rows.scipy() if isinstance(rows, CompressedRows) else rows

@@ -7,9 +7,9 @@ label, weight, and a hash of the text as it came, by which it is found when it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.data import Batch, Texts
 from textodds.data.batch import BATCH_ROWS, taken
+from textodds.data.named_arrays import Arrays, NamedArrays
 from textodds.errors import InputError
 from textodds.stats.document_set import KeptDocuments, must_have_classes
 from textodds.stats.sample import LARGEST_SHARE, SAMPLE, UNIT, Example
@@ -25,7 +26,6 @@ from textodds.text import TextSettings
 
 Hashes: TypeAlias = NDArray[np.uint64]
 Integers: TypeAlias = NDArray[np.int64]
-Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 MOST = 256 << 20
 """Bytes that kept documents may take; of more none are kept."""
@@ -284,9 +284,7 @@ class Corpus(KeptDocuments):
         return arrays | ({"weights": corpus.weights[order]} if (self.weights != 1.0).any() else {})
 
     @classmethod
-    def of_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], classes: Sequence[str], settings: TextSettings
-    ) -> Corpus:
+    def of_arrays(cls, arrays: NamedArrays, classes: Sequence[str], settings: TextSettings) -> Corpus:
         """The documents that `arrays` made; refuses arrays that are none."""
         kinds = {"arena": "u1", "codes": "u1", "hashes": "u8"}
         for name in (*kinds, "words", "lengths", "class_of"):
@@ -334,7 +332,7 @@ class Keeper:
         if self.is_full or not len(batch):
             return
         weights = np.ones(len(batch)) if batch.weights is None else batch.weights
-        self._rows.append((batch.label_list(), _kernels.text_hashes(batch.texts), weights))
+        self._rows.append((batch.label_list(), batch.hashes(), weights))
         self._batches.append(batch.texts)
         self._bytes += _size(batch.texts)
         if self._bytes > PENDING:
@@ -363,7 +361,7 @@ class Keeper:
         labels = [label for each, _, _ in self._rows for label in each]
         classes = tuple(sorted(set(labels)))
         index = {name: k for k, name in enumerate(classes)}
-        codes = np.fromiter((index[label] for label in labels), np.int64, len(labels))
+        codes = np.fromiter(map(index.__getitem__, labels), np.int64, len(labels))
         hashes, weights = (np.concatenate([row[at] for row in self._rows]) for at in (1, 2))
         place = np.arange(len(labels))
         return Corpus(self._settings, classes, hashes, codes, weights, place, tuple(stores))._in_order()

@@ -8,14 +8,14 @@ arrive by two ways then leave the model as it should be.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data.label_sets import shown_name
+from textodds.data.named_arrays import Arrays, NamedArrays
 from textodds.errors import Conflict, InputError, LengthMismatch
 
 FORGET_FIRST = "forget it under its old label first, then learn it under the new one"
@@ -167,12 +167,12 @@ class DocumentIds:
             )
         return self._without(other.ids)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """The ledger as arrays, for a file; the names of its classes go beside them."""
         return {"ids": self.ids, "class_of": self.class_of}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], classes: Iterable[str]) -> DocumentIds:
+    def of_arrays(cls, arrays: NamedArrays, classes: Iterable[str]) -> DocumentIds:
         """The ledger that `arrays` made; refuses arrays that are none."""
         names = () if isinstance(classes, str) else tuple(classes)
         for part, kind in (("ids", np.uint64), ("class_of", np.uint32)):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.named_arrays import AnyArray
 from textodds.stats.tally import Additive
 
 BITS = 22  # of a digit
@@ -163,7 +164,7 @@ class ExactSums(Additive):
         return self.digits.astype(np.int32).reshape(-1)
 
     @classmethod
-    def of_flat(cls, low: int, count: int, digits: NDArray[Any], shape: tuple[int, ...]) -> ExactSums | None:
+    def of_flat(cls, low: int, count: int, digits: AnyArray, shape: tuple[int, ...]) -> ExactSums | None:
         """The numbers that `flat` made a row of, of so many digits each; None if they are none."""
         if digits.dtype != np.int32 or digits.shape != (count * int(np.prod(shape)),):
             return None

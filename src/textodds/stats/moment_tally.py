@@ -7,13 +7,13 @@ counts, whatever the size of the numbers.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.named_arrays import Arrays, NamedArrays
 from textodds.errors import InputError, NegativeCount
 from textodds.stats.categories.exact import merged
 from textodds.stats.exact_sums import BITS, ROWS, ExactSums, Floats, Units, split, top_of
@@ -188,7 +188,7 @@ class MomentTally(Additive):
         sums, products = self.sums.where(some), self.products.where(pairs)
         return MomentTally(self.classes, rows, numbers, sums, products, is_rounded=True)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """The sums as flat arrays, for a file."""
         if self.stored is not None:
             return dict(self.stored.arrays())
@@ -199,9 +199,7 @@ class MomentTally(Additive):
         return {"about": np.array(about, np.int64), **flat}
 
     @classmethod
-    def of_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...], V: int, *, full: bool
-    ) -> MomentTally:
+    def of_arrays(cls, arrays: NamedArrays, classes: tuple[str, ...], V: int, *, full: bool) -> MomentTally:
         """The sums that `arrays` made flat, or moments of an older file; refuses arrays that are neither."""
         if "mean" in arrays:
             return cls.of_moments(Moments.of_arrays(arrays, classes, V, full=full))

@@ -9,13 +9,13 @@ product of matrices; models of tables rest on exact sums (`moment_tally`), of wh
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from textodds.data.named_arrays import NamedArrays
 from textodds.errors import InputError, LengthMismatch, NegativeCount
 from textodds.stats.tally import Additive, checked_weights
 
@@ -157,9 +157,7 @@ class Moments(Additive):
         return {name: part.reshape(-1) for name, part in zip(PARTS, self.parts, strict=True)}
 
     @classmethod
-    def of_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...], V: int, *, full: bool
-    ) -> Moments:
+    def of_arrays(cls, arrays: NamedArrays, classes: tuple[str, ...], V: int, *, full: bool) -> Moments:
         """The moments that `arrays` made flat; refuses arrays that are none."""
         empty = cls.none(classes, V, full=full)
         parts = {}

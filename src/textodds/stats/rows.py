@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
+from textodds.data.named_arrays import AnyArray, Arrays, NamedArrays
 from textodds.errors import InputError
 from textodds.stats.categories import CodedColumn
 from textodds.stats.categories.columns import coded_labels
@@ -29,7 +30,6 @@ from textodds.text import TextSettings
 Hashes: TypeAlias = NDArray[np.uint64]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def mixed(numbers: Hashes) -> Hashes:
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
-def _hashes_of(values: Any) -> Hashes:
+def _hashes_of(values: object) -> Hashes:
     """A hash of each value of a column as it came."""
     if isinstance(values, np.ndarray):
         if values.ndim == 2:
@@ -182,9 +182,7 @@ class Rows(KeptDocuments):
         return arrays
 
     @classmethod
-    def of_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], classes: Sequence[str], kinds: Mapping[str, Kind]
-    ) -> Rows:
+    def of_arrays(cls, arrays: NamedArrays, classes: Sequence[str], kinds: Mapping[str, Kind]) -> Rows:
         """The rows that `arrays` made; refuses arrays that are none."""
         hashes = _checked(arrays, "hashes", "u8")
         n = len(hashes)
@@ -284,7 +282,7 @@ def _category_arrays(values: CodedColumn) -> Arrays:
     return {"codes": narrow(table[values.codes]), **pack("names", names)}
 
 
-def _checked(arrays: Mapping[str, NDArray[Any]], name: str, kind: str, n: int | None = None) -> NDArray[Any]:
+def _checked(arrays: NamedArrays, name: str, kind: str, n: int | None = None) -> AnyArray:
     """An array of a file, if it has the type and the length that it must."""
     array = arrays.get(name)
     if array is None or array.ndim != 1 or (n is not None and len(array) != n):
@@ -294,7 +292,7 @@ def _checked(arrays: Mapping[str, NDArray[Any]], name: str, kind: str, n: int | 
     return array
 
 
-def _column_of(own: Mapping[str, NDArray[Any]], kind: Kind, hashes: Hashes) -> Column:
+def _column_of(own: NamedArrays, kind: Kind, hashes: Hashes) -> Column:
     """A column that stands in a file."""
     n = len(hashes)
     if isinstance(kind, Vector):
@@ -321,7 +319,7 @@ def _column_of(own: Mapping[str, NDArray[Any]], kind: Kind, hashes: Hashes) -> C
     return texts
 
 
-def _vectors_of(own: Mapping[str, NDArray[Any]], n: int, size: int) -> Floats:
+def _vectors_of(own: NamedArrays, n: int, size: int) -> Floats:
     """A column of vectors that stands in a file, of single precision or of double."""
     is_single = "vectors" in own and own["vectors"].dtype == np.float32
     flat = _checked(own, "vectors", "f4" if is_single else "f8", n * size).astype(np.float64)

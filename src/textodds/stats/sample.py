@@ -57,7 +57,7 @@ class HashSample:
     def offer(self, batch: Batch) -> None:
         """Let a batch pass."""
         labels = [""] * len(batch) if batch.labels is None else batch.labels
-        self._kernel.add(batch.texts, labels, batch.weights)
+        self._kernel.add(batch.texts, labels, batch.weights, batch.hashes())
 
     def passed(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """The same batches, each offered on its way."""
@@ -72,8 +72,8 @@ class HashSample:
 
     def columns(self) -> dict[str, list[object]]:
         """The sample as plain columns, to be sent elsewhere."""
-        rows = self._kernel.rows()
-        return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
+        texts, labels, rows, weights = self._kernel.columns()
+        return dict(zip(COLUMNS, ([*texts], [*labels], [*rows], [*weights]), strict=True))
 
     def put(self, columns: dict[str, list[object]], *, is_whole: bool) -> None:
         """Take in what `columns` made of a sample that was, or was not, of all texts."""
@@ -91,13 +91,14 @@ class HashSample:
 
         Rows of one text and label that differ in weight have their mean.
         """
-        rows = self._kernel.rows()
-        most = sum(row[2] for row in rows)
+        texts, labels, rows, weights = self._kernel.columns()
+        most = sum(rows)
         if not self.is_whole:
             most = max(1, int(LARGEST_SHARE * most))
-        return [
-            Example(text, label, weight / n * UNIT, float(min(n, most))) for text, label, n, weight in rows
-        ]
+        each = [weight / n * UNIT for weight, n in zip(weights, rows, strict=True)]
+        return list(
+            map(Example._make, zip(texts, labels, each, [float(min(n, most)) for n in rows], strict=True))
+        )
 
 
 def as_rows(examples: list[Example]) -> NDArray[np.intp]:

@@ -13,13 +13,14 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
+from textodds.data.named_arrays import AnyArray
 from textodds.data.values import WEIGHT_MOST
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, VocabularyPruned
 from textodds.text import TextSettings, Vocabulary
@@ -353,7 +354,7 @@ class Counts:
         starts[place + 1 :] += np.uint64(len(classes))
         starts[place + 1 :] -= np.uint64(old.stop - old.start)
 
-        def exchanged(cells: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
+        def exchanged(cells: AnyArray, by: AnyArray) -> AnyArray:
             return np.concatenate([cells[: old.start], by.astype(cells.dtype), cells[old.stop :]])
 
         return replace(
@@ -401,7 +402,7 @@ def checked_threads(threads: int | None) -> int:
     return threads
 
 
-def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+def narrow(counts: AnyArray) -> AnyArray:
     """The same whole numbers in the smallest type that holds them."""
     most = int(counts.max()) if len(counts) else 0
     kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)

@@ -17,13 +17,13 @@ from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import LinearModel, log_softmax
-from textodds.model.marginals import Marginal, marginals
+from textodds.model.tables.marginals import Marginal, marginals
 from textodds.model.text_model import TextModel
 from textodds.model.words import largest
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 TOP = 20  # words, columns and examples that are named
 MOST_CLASSES = 500  # classes that are compared word by word: of more, those with the most documents
@@ -132,7 +132,7 @@ class Difference:
 
 
 def diff(
-    a: Model, b: Model, data: object = None, labels: object = None, *, top: int = TOP, **reading: Any
+    a: Model, b: Model, data: object = None, labels: object = None, *, top: int = TOP, **reading: object
 ) -> Difference:
     """How model ``b`` differs from model ``a``, and on ``data``, if that is given, how its decisions do.
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from textodds.learn.conditionals.categorical import CategoricalEstimate
     from textodds.learn.conditionals.table import TableEstimate
     from textodds.learn.forms.quadratic import Diagonal, Full
-    from textodds.model.blocks import Numbers
     from textodds.model.file import Model
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.blocks import Numbers
+    from textodds.model.tables.table_model import TableModel
 
 Columns = dict[str, list[Any]]
 
@@ -92,7 +92,7 @@ def sample(
     return _rows(model, codes, random), labels
 
 
-def perplexities(model: TextModel, texts: Any) -> Floats:
+def perplexities(model: TextModel, texts: object) -> Floats:
     r"""Perplexity of each text to each class as a unigram language model, (N, K).
 
     .. math:: \Bigl(\prod_v \theta_{kv}^{x_v}\Bigr)^{-1/n}, \qquad n = \sum_v x_v
@@ -199,7 +199,7 @@ def _lengths(model: TextModel, length: float | None) -> Floats:
 
 def _rows(model: TableModel, codes: Integers, random: np.random.Generator) -> Columns:
     from textodds.data import Batch
-    from textodds.model.blocks import Bins, Categories, Cells, Numbers
+    from textodds.model.tables.blocks import Bins, Categories, Cells, Numbers
 
     _ = model.density  # refuses a model that does not say how rows come about
     drawn: Columns = {}

@@ -30,8 +30,8 @@ from textodds.errors import InputError, Unsupported
 from textodds.judge.notebook import paragraph, section, table
 from textodds.learn.arrays import Floats, Mask
 from textodds.learn.held_out import FEWEST
-from textodds.model.label_fit import out_of_fold
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.label_fit import out_of_fold
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 MISSING, WRONG = "looks missing", "looks wrong"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from textodds.data import Observer
 from textodds.errors import InputError, Unsupported
@@ -114,13 +113,13 @@ def _plain(value: object) -> object:
     return registry.as_dict(registry.resolved(value))
 
 
-def _learner(plain: Any) -> object:
+def _learner(plain: object) -> object:
     if isinstance(plain, list):
         return [_learner(each) for each in plain]
     return registry.of_dict(plain) if isinstance(plain, dict) else plain
 
 
-def _word(name: str, plain: Any) -> object:
+def _word(name: str, plain: object) -> object:
     kinds = {"settings": TextSettings, "weighting": Weighting}
     if name in kinds and isinstance(plain, dict):
         return kinds[name](**plain)

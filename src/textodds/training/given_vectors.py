@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from textodds.data.word_vectors import Entries, Matrix, entries_of
+from textodds.data.word_vectors import Matrix, VectorEntries, entries_of
 from textodds.errors import BadFile, InputError, Unsupported
 from textodds.stats.documents import Documents
 from textodds.text import TextSettings
@@ -58,7 +58,7 @@ class GivenVectors:
         return cls(list(taken), np.concatenate(parts))
 
 
-def _alike(entries: Entries, chosen: Sequence[int], parts: Sequence[Matrix]) -> Matrix:
+def _alike(entries: VectorEntries, chosen: Sequence[int], parts: Sequence[Matrix]) -> Matrix:
     """The vectors of some entries, if they are as long as those before."""
     found = entries.vectors(chosen)
     if parts and parts[0].shape[1] != found.shape[1]:
@@ -73,7 +73,7 @@ class _Terms:
         must_be_of_words(settings)
         self.plain = replace(settings, ngrams=(1, 1), characters=None)
 
-    def terms_of(self, entries: Entries) -> Iterator[tuple[int, str, str]]:
+    def terms_of(self, entries: VectorEntries) -> Iterator[tuple[int, str, str]]:
         """Place, word and term of each entry that is one."""
         cut = self.plain.analyser.terms([word or "" for word in entries.words])
         for place, (word, terms) in enumerate(zip(entries.words, cut, strict=True)):

@@ -11,8 +11,8 @@ from textodds.data import Source
 from textodds.data.label_sets import is_set, labels_in, likely_separator, name_of
 from textodds.data.labels import spellings, told
 from textodds.errors import InputError, LabelsRead, SimilarLabels, Unsupported
-from textodds.model.multilabel_model import MultiLabelModel
-from textodds.model.table_model import TableModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
+from textodds.model.tables.table_model import TableModel
 from textodds.model.text_model import TextModel
 
 M = TypeVar("M", TextModel, TableModel, MultiLabelModel)

@@ -18,7 +18,7 @@ from textodds.learn.multilabel.odds import LabelOdds, label_loss
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import LEARNERS, resolved
 from textodds.learn.softmax.regression import SoftmaxLearner
-from textodds.model.label_fit import (
+from textodds.model.multilabel.label_fit import (
     ENOUGH_TO_CHOOSE,
     HeldScores,
     LabelledSets,
@@ -30,7 +30,7 @@ from textodds.model.label_fit import (
     must_learn_labels,
     named_learners,
 )
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.stats.corpus import MOST, Corpus
 from textodds.stats.tally import Tally
 from textodds.text.settings import FEATURES

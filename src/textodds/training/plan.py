@@ -20,10 +20,10 @@ from textodds.stats.corpus import MOST
 from textodds.stats.tally import MEMORY, default_threads
 from textodds.text.settings import FEATURES, Weighting
 from textodds.training.choose.candidates import SHAPE, Named, Pins, pins_of, recipe_with
-from textodds.training.choose.race import BUDGET, Limits
+from textodds.training.choose.race import BUDGET, RaceOptions
 
 if TYPE_CHECKING:
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 T = TypeVar("T")
 
@@ -72,10 +72,10 @@ class Plan:
         """Bytes that words and counts may use."""
         return MEMORY if self.memory is None else self.memory
 
-    def limits(self, observer: Observer) -> Limits:
+    def limits(self, observer: Observer) -> RaceOptions:
         """What a race may take."""
         budget = BUDGET if self.budget is None else self.budget
-        return Limits(budget=budget, threads=self.threads, calibrate=self.calibrate, observer=observer)
+        return RaceOptions(budget=budget, threads=self.threads, calibrate=self.calibrate, observer=observer)
 
     def recipe(self) -> Recipe:
         """The recipe of texts, where nothing but features is left to choose."""

@@ -111,7 +111,7 @@ class SoftmaxStream:
         return tuple(sorted(self._names))
 
     def partial_fit(
-        self, texts: Any, labels: Sequence[Any], weights: ArrayLike | None = None
+        self, texts: object, labels: Sequence[object], weights: ArrayLike | None = None
     ) -> SoftmaxStream:
         """Learn some texts; takes what `train` takes as data in memory."""
         return self.learn(read(texts, labels, weights))

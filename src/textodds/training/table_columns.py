@@ -24,7 +24,7 @@ from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.registry import Learner
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
-from textodds.model.blocks import (
+from textodds.model.tables.blocks import (
     Bins,
     Block,
     Categories,

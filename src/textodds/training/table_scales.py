@@ -18,10 +18,10 @@ from textodds.learn.design import Design, DesignMatrix, LabelledRows, Plain
 from textodds.learn.recipe import Recipe
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import SoftmaxLearner, path_of
-from textodds.model.blocks import Block, Terms, Vectors
-from textodds.model.linear_table import labelled_rows
-from textodds.model.table_model import TableRecipe
-from textodds.model.table_tally import TableTally
+from textodds.model.tables.blocks import Block, Terms, Vectors
+from textodds.model.tables.linear_table import labelled_rows
+from textodds.model.tables.table_model import TableRecipe
+from textodds.model.tables.table_tally import TableTally
 from textodds.stats.rows import Rows
 from textodds.text.settings import FEATURES
 from textodds.training.choose.candidates import SHAPE, recipe_with

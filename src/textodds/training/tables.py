@@ -12,9 +12,9 @@ from textodds.errors import InputError
 from textodds.learn.registry import Learner, learner_named, name_of
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.tables import MixedLearner
-from textodds.model.linear_table import LinearTableModel
-from textodds.model.table_model import TableModel, TableRecipe
-from textodds.model.table_tally import TableTally
+from textodds.model.tables.linear_table import LinearTableModel
+from textodds.model.tables.table_model import TableModel, TableRecipe
+from textodds.model.tables.table_tally import TableTally
 from textodds.stats.corpus import MOST
 from textodds.stats.rows import RowKeeper
 from textodds.stats.sample import Reservoir, offer_rows

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Unpack, overload
 
 from textodds.data import Batch, Observer, ReadOptions, Schema, Source, read
@@ -33,8 +33,8 @@ from textodds.training.plan import (
 )
 
 if TYPE_CHECKING:
-    from textodds.model.multilabel_model import MultiLabelModel
-    from textodds.model.table_model import TableModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
+    from textodds.model.tables.table_model import TableModel
     from textodds.training.choose import Choice
 
 M = TypeVar("M", "TextModel", "TableModel", "MultiLabelModel")
@@ -143,7 +143,7 @@ def train(
         either: `GaussianNB`, `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`. Or as on the
         command line: a name, perhaps with settings, such as ``"softmax:C=10:ngrams=1-2"``; or several, of
         which the best is chosen on held-out texts together with the features. By default it is chosen
-        (``"auto"``), as the command line does: of fewer than 100 texts, with ``typical`` or with ``unknown``
+        (``"auto"``), as the command line does: of fewer than 8 texts, with ``typical`` or with ``unknown``
         it is multinomial naive Bayes of words.
     features : str or sequence of str, optional
         ``"words"``, ``"pairs"``, ``"triples"``, ``"letters"``, ``"characters"``, or several, or ``"auto"``,
@@ -172,7 +172,7 @@ def train(
         (`TextModel.familiarity`).
     calibrate : bool, default True
         Whether to calibrate probabilities on left-out documents, and to store the quality on
-        them; of naive Bayes with 100 texts or more, of softmax with 16.
+        them; of naive Bayes with 16 texts or more, of softmax with 8.
     textbook : bool, default False
         Do not tune or calibrate, so that probabilities can be checked by hand: smoothing 1, priors by
         maximum likelihood, words as they are counted, Gaussian numbers. Softmax has the penalty C = 1.
@@ -205,7 +205,7 @@ def train(
     Notes
     -----
     By default the smoothing of naive Bayes is tuned by leave-one-out; of
-    fewer than 100 texts, with ``unknown``, and of complement with ``norm`` or ``transform`` alpha is 1.
+    fewer than 16 texts, with ``unknown``, and of complement with ``norm`` or ``transform`` alpha is 1.
     Softmax has tf-idf, ``min_df=2``, and a penalty and features chosen on held-out texts. What was tried, and
     how well it did, is in ``model.info["chosen"]``.
 
@@ -230,42 +230,66 @@ def train(
             vectors=vectors, stream=stream, textbook=textbook, clean_labels=clean_labels,
         )  # fmt: skip
         return _like(like, (source, labels, weights), reading, how, observer)
-    others_too, file = unlabelled is not None, None if vectors is None else os.fspath(vectors)
+    file = None if vectors is None else os.fspath(vectors)
     plan = plan_of(
-        learner, features, words, unlabelled=others_too, vectors=file is not None, stream=stream,
+        learner, features, words, unlabelled=unlabelled is not None, vectors=file is not None, stream=stream,
         columns=columns, like=like, **how,
     )  # fmt: skip
     question = Question(learner, features, words, calibrate, typical, textbook, stream)
+    task = _Task(plan, reading, known, observer, question, goal, clean_labels, unlabelled, file)
+    given = (source, labels, weights)
+    return texts_or_table(*given, reading, plan, of_texts=task.of_texts, of_rows=lambda: task.of_rows(*given))
 
-    def of_rows() -> TextModel | TableModel | MultiLabelModel:
-        if file is not None:
+
+@dataclass(frozen=True)
+class _Task:
+    """What `train` is asked for, once it is known how; of texts or of rows, as the data turn out to be."""
+
+    plan: Plan
+    reading: ReadOptions
+    known: Mapping[str, object]
+    observer: Observer
+    question: Question
+    goal: str | None
+    clean: bool
+    unlabelled: object
+    vectors: str | None
+
+    def of_rows(self, source: object, labels: object, weights: object) -> TableModel:
+        """A model of the rows of a table."""
+        from textodds.training.tables import open_table, train_table_on
+
+        if self.vectors is not None:
             raise InputError("word vectors are for texts, and these data have none", hint="leave them out")
-        model = _of_rows((source, labels, weights), reading, plan, observer, clean=clean_labels)
-        return _remembering(model, known)
+        data = open_table(source, labels, weights, plan=self.plan, reading=self.reading)
+        data = checked_labels(data, self.clean)
+        model = with_labels(train_table_on(data, self.plan, self.observer), data, self.clean)
+        return _remembering(model, self.known)
 
-    def of_texts(data: Source) -> TextModel | TableModel | MultiLabelModel:
+    def of_texts(self, data: Source) -> TextModel | MultiLabelModel:
+        """A model of texts, or of several labels a text."""
         if data.has_label_sets:
-            refused = {"unlabelled": others_too, "vectors": file is not None, "stream": stream}
-            return _several(data, plan, goal, observer, known, refused, clean=clean_labels)
-        _must_have_no_goal(goal)
-        others = _without_labels(unlabelled, reading)
-        data = checked_labels(data, clean_labels)
-        model = _of_texts(data, others, plan, observer, stream=stream, vectors=file)
-        model = with_labels(model, data, clean_labels)
-        model = _remembering(model, known, data.schema)
-        return model if others_too or file is not None else _asked(model, question)
+            return self._of_label_sets(data)
+        _must_have_no_goal(self.goal)
+        others, stream = _without_labels(self.unlabelled, self.reading), self.question.stream
+        data = checked_labels(data, self.clean)
+        model = _of_texts(data, others, self.plan, self.observer, stream=stream, vectors=self.vectors)
+        model = _remembering(with_labels(model, data, self.clean), self.known, data.schema)
+        return model if others is not None or self.vectors is not None else _asked(model, self.question)
 
-    return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
+    def _of_label_sets(self, data: Source) -> MultiLabelModel:
+        from textodds.training.multilabel import train_labels_on
 
-
-def _of_rows(
-    given: tuple[object, object, object], reading: ReadOptions, plan: Plan, observer: Observer, *, clean: bool
-) -> TableModel:
-    """A model of the rows of a table."""
-    from textodds.training.tables import open_table, train_table_on
-
-    data = checked_labels(open_table(*given, plan=plan, reading=reading), clean)
-    return with_labels(train_table_on(data, plan, observer), data, clean)
+        plan = self.plan
+        refused = {
+            "unlabelled": self.unlabelled is not None, "vectors": self.vectors is not None,
+            "stream": self.question.stream, "typical": plan.typical, "memory": plan.memory is not None,
+        }  # fmt: skip
+        if given := [name for name, is_given in refused.items() if is_given]:
+            raise Unsupported(f"`{given[0]}` is for one label a text", hint="leave it out")
+        data = checked_labels(data, self.clean)
+        model = train_labels_on(data, plan, Goal.of(self.goal or "f1"), self.observer)
+        return _remembering(with_labels(model, data, self.clean), self.known, data.schema)
 
 
 def _without_labels(unlabelled: object, reading: ReadOptions) -> Source | None:
@@ -281,27 +305,6 @@ def _must_have_no_goal(goal: str | None) -> None:
             "`goal` is for several labels a text, and these data have one",
             hint="leave it out; or say what separates labels: `--label-separator '|'` (label_separator=)",
         )
-
-
-def _several(
-    data: Source,
-    plan: Plan,
-    goal: str | None,
-    observer: Observer,
-    known: Mapping[str, object],
-    refused: Mapping[str, bool],
-    *,
-    clean: bool,
-) -> MultiLabelModel:
-    """A model of several labels a text; ``refused`` options must not be given."""
-    from textodds.training.multilabel import train_labels_on
-
-    for name, given in {**refused, "typical": plan.typical, "memory": plan.memory is not None}.items():
-        if given:
-            raise Unsupported(f"`{name}` is for one label a text", hint="leave it out")
-    data = checked_labels(data, clean)
-    model = train_labels_on(data, plan, Goal.of(goal or "f1"), observer)
-    return _remembering(with_labels(model, data, clean), known, data.schema)
 
 
 def _like(
@@ -359,7 +362,7 @@ def _of_texts(
 
         return train_vectors_on(data, vectors, plan, observer)
     if unlabelled is not None:
-        from textodds.training.semisupervised import train_unlabelled_on
+        from textodds.training.semisupervision import train_unlabelled_on
 
         return train_unlabelled_on(data, unlabelled, plan, observer)
     if stream:
@@ -410,14 +413,24 @@ def _settled(
     return recipe, choice, pooled.batches
 
 
+def _hashed(batches: Iterable[Batch], threads: int) -> Iterator[Batch]:
+    """The same batches, with the hashes by which texts are kept and sampled."""
+    for batch in batches:
+        batch.hashes(threads)
+        yield batch
+
+
 def _of_counts(
     data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Plan, observer: Observer
 ) -> TextModel:
     """A model of counts, in one pass, which keeps the documents or draws a sample of them."""
     keeper = Keeper(recipe.settings, MOST if plan.documents else 0)
     sample = HashSample()
-    passing = keeper.passed(batches) if plan.documents else batches
-    if plan.typical or recipe.calibrate or recipe.learner.is_smoothing_open:
+    is_sampled = plan.typical or recipe.calibrate or recipe.learner.is_smoothing_open
+    passing = _hashed(batches, plan.threads) if plan.documents or is_sampled else batches
+    if plan.documents:
+        passing = keeper.passed(passing)
+    if is_sampled:
         passing = sample.passed(passing)
     tally = Tally.count(passing, settings=recipe.settings, threads=plan.threads, memory=plan.bytes)
     if not tally.classes:

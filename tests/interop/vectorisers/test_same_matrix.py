@@ -123,3 +123,12 @@ def test_tfidf_is_scikit_learns(chosen, texts, others):
 @settings(max_examples=80)
 def test_hashed_counts_are_scikit_learns(chosen, texts, others):
     assert_same_life("HashingVectorizer", texts, others, **chosen)
+
+
+@pytest.mark.slow
+@given(choices(COUNT | {"ngram_range": usual_ngrams, "analyzer": st.just("word")}), lists, lists)
+@settings(max_examples=80)
+def test_counts_are_scikit_learns_where_so_much_is_read_that_ngrams_are_found_by_an_index(
+    chosen, texts, others
+):
+    assert_same_life("CountVectorizer", texts, 60 * others, **{"ngram_range": (1, 2)} | chosen)

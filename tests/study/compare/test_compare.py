@@ -163,7 +163,7 @@ def test_a_point_of_a_curve_is_the_model_of_the_beginning_of_an_order(mail):
     learned, asked = split(coded(labels)[1], 0.2, 3)
     codes = coded([labels[i] for i in learned])[1]
     rows = learned[np.sort(nested(codes, [3, 0])[:50])]
-    model = textodds.train([texts[i] for i in rows], [labels[i] for i in rows], learner="bernoulli")
+    model = textodds.train([texts[i] for i in rows], [labels[i] for i in rows], learner="bernoulli:alpha=1")
     measured = model.evaluate([texts[i] for i in asked], [labels[i] for i in asked])
     point = found.curves[0].points[0]
     assert point.error == pytest.approx(1 - measured.accuracy)
@@ -422,7 +422,13 @@ def test_the_laboratory_of_the_lecture_has_its_figure(data_folder):
     assert found["lda"].evaluation.accuracy > 0.97
 
 
-def test_of_too_few_texts_to_choose_by_auto_is_the_usual_learner(mail):
-    few = [part[:26] for part in mail]
-    row = without_curves(few, models="auto", held_out=0.5)["auto"]
-    assert (row.title, row.learner, row.family) == ("auto: multinomial", "multinomial", "generative")
+def test_auto_chooses_of_few_texts_too_as_train_does(mail):
+    from textodds.learn.design import coded
+    from textodds.training.choose.pool import split
+
+    texts, labels = [part[:26] for part in mail]
+    row = without_curves((texts, labels), models="auto", held_out=0.5)["auto"]
+    learned = split(coded(labels)[1], 0.5, 0)[0]
+    chosen = textodds.train([texts[i] for i in learned], [labels[i] for i in learned])
+    told = chosen.info["chosen"]
+    assert (row.title, row.learner) == (f"auto: {told['learner']}, {told['features']}", told["learner"])

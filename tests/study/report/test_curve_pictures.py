@@ -7,7 +7,7 @@ from scipy import optimize, stats
 from textodds import Descent, Tally
 from textodds.cli.plot_curves import word_trials
 from textodds.errors import InputError, NoData
-from textodds.study.report import Trials, descents, gaussian_likelihood, likelihoods, logistic
+from textodds.study.report import BinomialTrials, descents, gaussian_likelihood, likelihoods, logistic
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'textodds[plot]'")
 
@@ -61,7 +61,7 @@ def test_of_three_classes_one_must_be_named(heights):
 
 @pytest.mark.parametrize(("x", "n"), [(3, 10), (0, 7), (7, 7), (1, 5000)])
 def test_the_maximum_of_a_share_is_that_of_the_binomial_likelihood(x, n):
-    trials = Trials(float(x), float(n))
+    trials = BinomialTrials(float(x), float(n))
     grid = np.linspace(1e-6, 1 - 1e-6, 100_001)
     expected = stats.binom.logpmf(x, n, grid)
     found = trials.log_likelihood(grid)
@@ -73,8 +73,8 @@ def test_a_word_is_drawn_as_often_as_it_was_counted():
     texts = ["free free phone", "free call", "see you", "call me free"]
     tally = Tally.of(texts, ["spam", "spam", "ham", "ham"])
     by_model, outcomes = word_trials(tally, "Free")
-    assert by_model["Bernoulli"] == {"ham": Trials(1.0, 2.0), "spam": Trials(2.0, 2.0)}
-    assert by_model["multinomial"] == {"ham": Trials(1.0, 5.0), "spam": Trials(3.0, 5.0)}
+    assert by_model["Bernoulli"] == {"ham": BinomialTrials(1.0, 2.0), "spam": BinomialTrials(2.0, 2.0)}
+    assert by_model["multinomial"] == {"ham": BinomialTrials(1.0, 5.0), "spam": BinomialTrials(3.0, 5.0)}
     assert outcomes == {"Bernoulli": 2.0, "multinomial": 6.0}
     picture = likelihoods(by_model, "free", outcomes)
     spam = picture.about["models"]["multinomial"]["spam"]

@@ -11,7 +11,7 @@ from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, Mult
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.training.choose import Pins, candidates
-from textodds.training.choose.trial import Trials
+from textodds.training.choose.trial import TIMES, Trials
 
 from .made_up import drawn
 
@@ -71,16 +71,20 @@ def test_all_candidates_are_asked_about_the_same_texts_in_the_same_order(pooled,
 
 
 def by_hand(pool, make):
-    """Log-probabilities (M, K) of held-out texts by models of `textodds.train`, their codes and weights."""
-    log_p, weights, order = np.full((len(pool), len(pool.classes)), -np.inf), pool.weights.copy(), []
-    for out in held_out(pool.codes, ALL):
+    """Mean log-probabilities (M, K) of held-out texts by models of `textodds.train`, codes and weights."""
+    total, times, order = np.zeros((len(pool), len(pool.classes))), np.zeros(len(pool)), []
+    for out in held_out(pool.codes, ALL, TIMES):
         kept, asked = np.flatnonzero(~out & (pool.weights > 0)), np.flatnonzero(out)
         model = make([pool.texts[i] for i in kept], [pool.labels[i] for i in kept], pool.weights[kept])
         known = [pool.classes.index(name) for name in model.classes_]
-        log_p[np.ix_(asked, known)] = model.predict_log_proba([pool.texts[i] for i in asked])
-        weights[asked[~np.isin(pool.codes[asked], known)]] = 0.0
-        order += asked.tolist()
-    return log_p[order], pool.codes[order], weights[order]
+        log_p = np.full((len(asked), len(pool.classes)), -np.inf)
+        log_p[:, known] = model.predict_log_proba([pool.texts[i] for i in asked])
+        says = np.isin(pool.codes[asked], known) & (pool.weights[asked] > 0)
+        total[asked[says]] += log_p[says]
+        times[asked[says]] += 1
+        order += [i for i in asked.tolist() if i not in order]
+    mean = log_softmax(total / np.maximum(times, 1)[:, None])
+    return mean[order], pool.codes[order], np.where(times > 0, pool.weights, 0.0)[order]
 
 
 def of_counts(learner, **shape):

@@ -9,12 +9,12 @@ import numpy as np
 
 from textodds.cli.output import as_json
 from textodds.learn.multilabel.odds import sigmoid
-from textodds.model.label_answered_rows import JoinedLabels
+from textodds.model.multilabel.label_answer_rows import JoinedLabels
 
 if TYPE_CHECKING:
     from textodds.data import Batch
-    from textodds.model.answered_rows import UnknownTexts
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
+    from textodds.model.output.answer_rows import UnknownTexts
 
 
 def answer_lines(

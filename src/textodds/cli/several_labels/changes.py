@@ -10,7 +10,7 @@ from textodds.cli.output import counted, one_line
 from textodds.cli.texts import said
 from textodds.data.label_sets import name_of
 from textodds.errors import InputError, Unsupported
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 BOTH = '--say "my parcel is late" --add-label urgent'
 

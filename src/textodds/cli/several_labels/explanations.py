@@ -10,13 +10,13 @@ from textodds.cli.explain import coloured, sum_lines
 from textodds.cli.output import as_json, echo, harmless, one_line, say, strong
 from textodds.data.written_file import replacing
 from textodds.errors import InputError
-from textodds.model.explain import Explanation, Flip
+from textodds.model.explain import DecisiveWords, Explanation
 from textodds.model.explain.markup import page
-from textodds.model.label_flip import label_flip
+from textodds.model.multilabel.label_flip import label_flip
 
 if TYPE_CHECKING:
-    from textodds.model.label_prediction import LabelPrediction
-from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.label_prediction import LabelPrediction
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 
 def explain_labels(
@@ -74,7 +74,13 @@ def _labels(model: MultiLabelModel, answer: LabelPrediction[str], asked: str | N
 
 
 def _lines(
-    explanation: Explanation, text: str, about: dict[str, Any], flip: Flip | None, top: int, *, parts: bool
+    explanation: Explanation,
+    text: str,
+    about: dict[str, Any],
+    flip: DecisiveWords | None,
+    top: int,
+    *,
+    parts: bool,
 ) -> Iterator[str]:
     label = one_line(explanation.label)
     verdict = "given" if about["given"] else "not given"

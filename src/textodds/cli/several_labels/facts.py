@@ -11,7 +11,7 @@ from textodds.cli.several_labels import measures
 from textodds.cli.several_labels.training import several_line, tried_lines
 
 if TYPE_CHECKING:
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 
 def about_labels(

@@ -11,7 +11,7 @@ from textodds.errors import InputError
 from textodds.judge.label_evaluation import TITLES, LabelEvaluation, evaluate_held_labels
 
 if TYPE_CHECKING:
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 HEADLINE = ("micro_f1", "macro_f1", "log_loss")
 

@@ -11,7 +11,7 @@ from textodds.learn.multilabel.odds import sigmoid
 
 if TYPE_CHECKING:
     from textodds.data import Batch
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 
 def shares_of(model: MultiLabelModel, batches: Iterable[Batch]) -> LabelShares:

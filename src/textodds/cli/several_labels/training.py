@@ -14,7 +14,7 @@ from textodds.cli.several_labels import measures
 if TYPE_CHECKING:
     from textodds.cli.progress import Progress
     from textodds.judge.label_evaluation import LabelEvaluation
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 LARGEST = 10  # labels that the summary names
 
@@ -119,7 +119,7 @@ def _end(model: MultiLabelModel, path: Path, written: int, *, is_measured: bool)
     yield f"       textodds {f'inspect {name}' if is_measured else f'evaluate {name} TEST_DATA'}"
 
 
-def several_line(names: tuple[str, ...], per_text: Any) -> str:
+def several_line(names: tuple[str, ...], per_text: object) -> str:
     """How many labels there are, and how many a text has."""
     mean = f", {per_text:.1f} a text" if isinstance(per_text, (int, float)) else ""
     return f"several labels: {len(names):,} different{mean}"

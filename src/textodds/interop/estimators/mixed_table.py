@@ -17,7 +17,7 @@ from textodds.interop.estimators.generative import ANY_COLUMNS, Classifier
 from textodds.interop.labels import LabelArray, Labels, joined
 from textodds.learn.arrays import Floats
 from textodds.learn.tables import MixedLearner
-from textodds.model.table_model import TableModel
+from textodds.model.tables.table_model import TableModel
 from textodds.training.tables import train_table
 
 

@@ -27,7 +27,7 @@ from textodds.learn.design import checked_weights
 from textodds.learn.multilabel.counts import log_odds
 from textodds.learn.multilabel.odds import sigmoid
 from textodds.learn.registry import AUTO
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.stats.tally import checked_threads
 from textodds.training.multilabel import train_labels_on
 from textodds.training.plan import Plan, plan_of

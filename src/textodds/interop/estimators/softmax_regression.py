@@ -24,7 +24,7 @@ from textodds.learn.bayes import of_log_odds
 from textodds.learn.design import LabelledRows, Plain, checked_weights
 from textodds.learn.forms.linear import LinearModel, log_softmax, normalise
 from textodds.learn.registry import settings_of
-from textodds.learn.softmax import convergence, regression
+from textodds.learn.softmax import class_weights, convergence, regression
 from textodds.learn.softmax.odds_ratios import OddsRatio
 from textodds.learn.solvers.descent import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
@@ -158,7 +158,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         state.pop("_fit", None)
         return state
 
-    def _factors(self, labels: LabelArray, idle: Collection[str] = ()) -> regression.ClassWeight:
+    def _factors(self, labels: LabelArray, idle: Collection[str] = ()) -> class_weights.ClassWeight:
         """The class weights by the names that the core has for the classes, without those of idle ones."""
         given: ClassWeight = self.class_weight
         if not isinstance(given, dict):
@@ -256,7 +256,7 @@ class NBSoftmax(Softmax):
     Examples
     --------
     >>> X = [[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
-    >>> NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"]).coef_.round(2)  # the third column says nothing
+    >>> NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"]).coef_.round(2) + 0.0  # the third says nothing
     array([[-0.77,  0.77,  0.  ]])
     """
 

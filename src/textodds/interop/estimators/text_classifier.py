@@ -57,7 +57,7 @@ class TextClassifier(TextEstimator):
     -------
     From ``make_pipeline(CountVectorizer(), MultinomialNB())``: with ``sklearn=True``, ``calibrate=False`` and
     ``learner=MultinomialNB()`` the probabilities are the same. Otherwise words are those of Unicode,
-    one letter long too, and where there are 100 texts or more the smoothing of naive Bayes is chosen and
+    one letter long too, and where there are 16 texts or more the smoothing of naive Bayes is chosen and
     probabilities are calibrated. Batches (`partial_fit`) add up to the
     whole, need no classes declared, and can be taken back (`forget`). What is pickled is the model file.
 

@@ -86,7 +86,7 @@ class TextEstimator(Classifier):
                 params |= {f"learner__{name}": getattr(learner, name) for name in own}
         return params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters of this estimator, and of its learner (``learner__alpha``)."""
         learner = params.get("learner", self.learner)
         own = {name: value for name, value in params.items() if name.startswith("learner__")}

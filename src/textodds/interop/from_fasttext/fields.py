@@ -7,8 +7,8 @@ import struct
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.data.named_arrays import AnyArray
 from textodds.errors import ModelFileError
 
 NUMBER, WIDE, BYTE = struct.Struct("<i"), struct.Struct("<q"), struct.Struct("B")
@@ -25,7 +25,7 @@ class Fields:
         """Bytes that are not read yet."""
         return len(self._content) - self.at
 
-    def array(self, kind: str, n: int, what: str) -> NDArray[Any]:
+    def array(self, kind: str, n: int, what: str) -> AnyArray:
         """The next n numbers of a NumPy type, as they lie in the file."""
         size = np.dtype(kind).itemsize
         if not 0 <= n <= self.left // size:

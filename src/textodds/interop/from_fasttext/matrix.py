@@ -42,7 +42,8 @@ class Dense:
         """See `Matrix`."""
         out = np.empty((len(rows), right.shape[1]))
         for at in range(0, len(rows), BLOCK):
-            out[at : at + BLOCK] = self.values[rows[at : at + BLOCK]].astype(np.float64) @ right
+            with np.errstate(over="ignore", invalid="ignore"):  # of a damaged file
+                out[at : at + BLOCK] = self.values[rows[at : at + BLOCK]].astype(np.float64) @ right
         return out
 
 

@@ -14,11 +14,11 @@ from textodds import _kernels
 from textodds.errors import InputError, ModelFileError, Unsupported
 from textodds.interop.from_fasttext.file import FastTextFile, read_file
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.forms.factored import FactoredModel, Leaves
 from textodds.learn.forms.linear import MOST_CELLS, LinearModel, Weights
+from textodds.learn.forms.low_rank import FactoredModel, Leaves
 from textodds.learn.recipe import Recipe
 from textodds.learn.softmax.regression import SoftmaxLearner
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 from textodds.text.plain import LARGEST
@@ -29,7 +29,7 @@ BETWEEN = frozenset(b" \n\r\t\v\f\0")
 
 
 def from_fasttext(
-    path: str | os.PathLike[str], *, one_label: bool = False, calibrate: Any = None
+    path: str | os.PathLike[str], *, one_label: bool = False, calibrate: object = None
 ) -> TextModel | MultiLabelModel:
     r"""A model with the predictions of a fastText classifier, a ``.bin`` or ``.ftz`` file.
 
@@ -72,8 +72,9 @@ def from_fasttext(
 
     Differs
     -------
-    fastText adds in single precision, so that probabilities agree to about 1e-6; it adds 1e-5 to each that it
-    prints; and it looks the sigmoid up in a table, which is up to 0.008 below it. A text of several lines is
+    fastText adds in single precision, so that probabilities agree to about 1e-6 for short texts and 1e-5 for
+    long ones (5e-4 was seen); it adds 1e-5 to each that it prints; and it looks the sigmoid up in a table,
+    which is up to 0.008 below it. A text of several lines is
     one text here; fastText reads the first. A text without a known feature has equal scores; fastText says
     nothing.
 
@@ -81,7 +82,7 @@ def from_fasttext(
     """
     model = _converted(Path(path), one_label)
     if calibrate is not None:
-        from textodds.interop.from_fasttext.calibrated import calibrate as calibrate_by
+        from textodds.interop.from_fasttext.promises import calibrate as calibrate_by
 
         calibrate_by(model, calibrate)
     return model
@@ -114,7 +115,7 @@ def _converted(path: Path, one_label: bool) -> TextModel | MultiLabelModel:
         factored = _factored(file, path, rows, np.array(order))
         form = replace(factored, classes=tuple(names), log_prior=before, intercept=-before)
         return TextModel(recipe, vocabulary, form, None, info, scale=scale)
-    output = file.output.times(np.array(order), np.eye(file.options.dim))  # (K, D)
+    output = _output(file, path, np.array(order))  # (K, D)
     weights = Weights.of_matrix(_folded(file, path, rows, output))
     linear = LinearModel(tuple(names), before, -before, weights, is_posterior=not one_label)
     kind = MultiLabelModel if is_of_labels else TextModel
@@ -137,10 +138,10 @@ def _factored(file: FastTextFile, path: Path, rows: Integers, order: Integers) -
     K, D = file.output.shape
     if _is_tree(file):
         # Those of the root and of every other inner node; the last row of the matrix belongs to none.
-        output = file.output.times(np.arange(K - 1), np.eye(D))
+        output = _output(file, path, np.arange(K - 1))
         leaves = Leaves.of_counts(np.array(file.labels.counts)).taken(order)
     else:
-        output, leaves = file.output.times(order, np.eye(D)), None
+        output, leaves = _output(file, path, order), None
     if _is_worth_folding(file, len(rows)):
         return FactoredModel((), np.zeros(0), _folded(file, path, rows, output), None, leaves)
     inner = _folded(file, path, rows, np.eye(D))
@@ -222,6 +223,11 @@ def _can_be_met(name: bytes) -> bool:
     return BETWEEN.isdisjoint(name)
 
 
+def _output(file: FastTextFile, path: Path, rows: Integers) -> Floats:
+    """Rows of the output matrix (J, D)."""
+    return _numbers(file.output.times(rows, np.eye(file.options.dim)), path)
+
+
 def _folded(file: FastTextFile, path: Path, rows: Integers, output: Floats) -> Floats:
     """The weights (V, J) of features, whose rows are given, times vectors (J, D)."""
     if len(rows) * len(output) > MOST_CELLS:
@@ -229,8 +235,11 @@ def _folded(file: FastTextFile, path: Path, rows: Integers, output: Floats) -> F
             f"the model has {len(rows):,} features with {len(output):,} weights each: too many",
             hint="make it smaller first: `fasttext quantize -output MODEL -cutoff 100000`",
         )
-    with np.errstate(over="ignore", invalid="ignore"):
-        weights = file.input.times(rows, np.ascontiguousarray(output.T))
+    return _numbers(file.input.times(rows, np.ascontiguousarray(output.T)), path)
+
+
+def _numbers(weights: Floats, path: Path) -> Floats:
+    """The weights, if all are numbers that a model may have."""
     if not (np.abs(weights) < LARGEST).all():  # nor NaN
         raise ModelFileError(f"`{path}` is not a valid fastText model: some of its weights are not numbers")
     return weights

@@ -16,9 +16,10 @@ from textodds.learn import naive_bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.conditionals import Bernoulli
 from textodds.learn.discriminant import LinearDiscriminantLearner
-from textodds.learn.forms.linear import LOG_ZERO
+from textodds.learn.forms.linear import LOG_ZERO, log_softmax
 from textodds.learn.registry import Learner, Prior
-from textodds.learn.softmax.regression import ClassWeight, SoftmaxLearner
+from textodds.learn.softmax.class_weights import ClassWeight
+from textodds.learn.softmax.regression import SoftmaxLearner
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +140,13 @@ def _class_weight(model: BaseEstimator) -> ClassWeight:
     return {labels[label]: float(factor) for label, factor in given.items() if label in labels}
 
 
+def _calibrated(step: Step, rows: RowTransform) -> Scores:
+    """Those of what `to_sklearn` made, whose rows of zeros have the class prior."""
+    prior = np.asarray(step.estimator.prior_, dtype=np.float64)
+    log_prior = log_softmax(prior if len(prior) > 1 else np.array([0.0, prior[0]]))
+    return _linear(step, rows, SoftmaxLearner(), log_prior=log_prior)
+
+
 def _descent(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
     if model.loss == "modified_huber":
@@ -243,6 +251,7 @@ CLASSIFIERS: dict[str, Callable[[Step, RowTransform], Scores]] = {
     "ComplementNB": _complement,
     "LogisticRegression": _logistic,
     "LogisticRegressionCV": _logistic,
+    "LinearClasses": _calibrated,
     "SGDClassifier": _descent,
     "LinearDiscriminantAnalysis": _discriminant,
     "LinearSVC": _margin,

@@ -21,7 +21,7 @@ from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import Learner
 from textodds.learn.softmax.regression import SoftmaxLearner
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.text import Weighting
 
@@ -114,7 +114,9 @@ def from_sklearn(
     if learner.entry.needs_documents:
         idf = bool((rows.scale[columns] != 1.0).any())
         weighting = Weighting(rows.frequency, idf, rows.smooth, rows.unit)
-    recipe = Recipe(terms.settings, terms.selection, "ignore", learner, weighting, calibrate=False)
+    recipe = Recipe(
+        terms.settings, terms.selection, "ignore", learner, weighting, calibrate=last.kind == "LinearClasses"
+    )
     presence = weighting is None and rows.frequency == "binary"
     form = _form(scores, rows, columns, prior, presence=presence)
     about = _info([first, *between, last], scores)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from textodds.data.named_arrays import AnyArray
 from textodds.errors import Unsupported
 from textodds.learn.arrays import Floats, Integers, Mask
 
@@ -240,7 +241,7 @@ def _select(rows: RowTransform, step: Step) -> RowTransform:
     return rows.select(_by_column(rows, step, step.estimator.get_support()))
 
 
-def _by_column(rows: RowTransform, step: Step, values: ArrayLike) -> NDArray[Any]:
+def _by_column(rows: RowTransform, step: Step, values: ArrayLike) -> AnyArray:
     """Values by column, if they are as many as the columns that are left."""
     found = np.asarray(values)
     if found.shape != rows.live.shape:

@@ -25,7 +25,7 @@ ASIDE |= dict.fromkeys(("DictVectorizer", "FeatureHasher"), "data other than tex
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class VectoriserTerms:
     """The columns of a vectoriser: V words by column, or the buckets of a hash."""
 
     settings: TextSettings
@@ -47,7 +47,7 @@ class Terms:
         return Vocabulary(keys, arena), columns[places]
 
 
-def terms_of(step: Step) -> Terms:
+def terms_of(step: Step) -> VectoriserTerms:
     """The terms of a vectoriser, if our kernels find the same ones in any text."""
     vectoriser = step.estimator
     if step.kind not in VECTORISERS:
@@ -58,7 +58,7 @@ def terms_of(step: Step) -> Terms:
         )
     settings = _settings(step)
     if step.kind == "HashingVectorizer":
-        return Terms(settings, Selection(), None, int(vectoriser.n_features))
+        return VectoriserTerms(settings, Selection(), None, int(vectoriser.n_features))
     vocabulary = getattr(vectoriser, "vocabulary_", None)
     if not vocabulary:
         raise step.unfitted()
@@ -68,7 +68,7 @@ def terms_of(step: Step) -> Terms:
     selection = Selection(
         _plain(vectoriser.min_df), _plain(vectoriser.max_df), None if most is None else int(most)
     )
-    return Terms(settings, selection, words, len(words))
+    return VectoriserTerms(settings, selection, words, len(words))
 
 
 def _settings(step: Step) -> TextSettings:

@@ -13,7 +13,6 @@ from textodds.text import TextSettings
 CLASS, PICTURE, ALPHANUMERIC, CASED, IGNORED, WORD, SPACE = 31, 32, 64, 128, 256, 512, 1024
 """Bits of a kind: its class of word boundaries, and flags; as in `rust/core/src/characters.rs`."""
 
-HANGUL = (0xAC00, 0xD7A3)
 
 Range = tuple[int, int, int]
 Mapping = tuple[int, list[int]]

@@ -21,7 +21,7 @@ from textodds.errors import Unsupported
 from textodds.interop.portable.characters import Characters, needed, word_rules
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.text import UNKNOWN, TextSettings
 
@@ -34,7 +34,7 @@ Plain = dict[str, object]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class WeightMatrix:
     """Weights (V, K): a full matrix, or what differs from ``default_k + slope_k base_v``."""
 
     default: Floats  # (K,)
@@ -68,7 +68,7 @@ class PlainModel:
     settings: TextSettings
     bias: Floats  # (K,) prior, intercept and calibration
     start: dict[str, list[float]]  # the parts of it, by name
-    weights: Cells
+    weights: WeightMatrix
     scale: Floats | None  # (V,)
     frequency: str  # count, log or binary: what occurrences are worth
     norm: str  # l2, l1 or nothing
@@ -76,7 +76,7 @@ class PlainModel:
     unknown: int  # the term that stands for unknown ones, or -1
     characters: Characters
     is_posterior: bool  # whether a prior or costs can be applied to its probabilities
-    prior: list[float] | None  # of several labels: log-odds of a text without a known term
+    prior: list[float] | None  # scores of a text without a known term, where they are not the bias
     thresholds: list[float] | None  # of several labels
 
     @property
@@ -125,9 +125,16 @@ def plain_model(
         int(model.vocabulary.find([UNKNOWN])[0]) if has_unknown else -1,
         needed(settings),
         form.is_posterior,
-        None if several is None else several.prior_logits.tolist(),
+        _without_terms(model),
         None if several is None else np.asarray(several.thresholds).tolist(),
     )
+
+
+def _without_terms(model: TextModel | MultiLabelModel) -> list[float] | None:
+    """Scores (K,) of a text without a known term; None if they are the bias."""
+    if isinstance(model, MultiLabelModel):
+        return list(map(float, model.prior_logits))
+    return list(map(float, model.form.log_prior)) if model.has_prior_without_words else None
 
 
 def must_be_portable(settings: TextSettings, target: str) -> None:
@@ -164,17 +171,17 @@ def _form(model: TextModel | MultiLabelModel) -> tuple[LinearModel, Floats]:
     return answers, np.asarray(answers.log_prior + answers.intercept)
 
 
-def _cells(weights: Weights) -> Cells:
+def _cells(weights: Weights) -> WeightMatrix:
     """The weights as they are stored, but full where an exception would replace its default."""
     nothing = np.zeros(0)
     if weights.dense is not None or weights.replaces:
         V, K = weights.shape
         rows = weights.rows(np.arange(V))
-        return Cells(np.zeros(K), nothing, nothing, nothing, nothing, nothing, rows)
+        return WeightMatrix(np.zeros(K), nothing, nothing, nothing, nothing, nothing, rows)
     assert weights.starts is not None
     assert weights.class_of is not None
     assert weights.exceptions is not None
-    return Cells(
+    return WeightMatrix(
         weights.default,
         weights.slope,
         weights.base,

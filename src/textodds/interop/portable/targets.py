@@ -14,7 +14,7 @@ from textodds.interop.portable.to_page import to_page
 from textodds.interop.portable.to_python import to_python
 from textodds.interop.portable.to_sql import DIALECTS, to_sql
 from textodds.interop.to_onnx import to_onnx
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 TextModels = TextModel | MultiLabelModel

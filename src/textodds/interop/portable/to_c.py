@@ -13,7 +13,7 @@ from textodds.interop.portable.characters import Mapping, Range, word_rules
 from textodds.interop.portable.plain_model import PlainModel, plain_model, text_plan
 from textodds.interop.portable.to_python import runtime
 from textodds.learn.arrays import Floats
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 MOST_WEIGHTS = 20_000_000

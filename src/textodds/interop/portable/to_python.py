@@ -8,7 +8,7 @@ from pathlib import Path
 
 from textodds.data.written_file import replacing
 from textodds.interop.portable.plain_model import as_json, plain_model
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 MOST_WEIGHTS = 5_000_000

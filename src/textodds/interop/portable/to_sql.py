@@ -15,7 +15,7 @@ from textodds.errors import InputError, Unsupported, suggestion
 from textodds.interop.portable.characters import SPACE, WORD, Mapping
 from textodds.interop.portable.plain_model import PlainModel, plain_model, text_plan
 from textodds.interop.portable.to_python import runtime
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.text import TextSettings
 
@@ -34,7 +34,7 @@ Cell = str | int | float | None
 Rows = Iterable[Sequence[Cell]]
 
 
-class Dialect(NamedTuple):
+class SqlDialect(NamedTuple):
     """How a database says what others say differently."""
 
     title: str
@@ -44,10 +44,11 @@ class Dialect(NamedTuple):
     is_windowed: bool  # whether strings are joined in order by a window only
     has_indexes: bool
     holds_nul: bool
+    advice: str = ""  # a comment
 
 
 DIALECTS = {
-    "duckdb": Dialect(
+    "duckdb": SqlDialect(
         "DuckDB",
         "DOUBLE",
         "chr",
@@ -57,7 +58,7 @@ DIALECTS = {
         has_indexes=False,
         holds_nul=True,
     ),
-    "sqlite": Dialect(
+    "sqlite": SqlDialect(
         "SQLite",
         "REAL",
         "char",
@@ -67,7 +68,7 @@ DIALECTS = {
         has_indexes=True,
         holds_nul=True,
     ),
-    "postgres": Dialect(
+    "postgres": SqlDialect(
         "PostgreSQL",
         "double precision",
         "chr",
@@ -76,6 +77,7 @@ DIALECTS = {
         is_windowed=False,
         has_indexes=True,
         holds_nul=False,
+        advice="-- SET jit = off first: compiling a query of this size takes longer than running it.\n",
     ),
 }
 
@@ -130,10 +132,11 @@ def prefix_of(name: str) -> str:
     return plain[:40] if plain[0].isalpha() else f"model_{plain}"[:40]
 
 
-def _statements(plain: PlainModel, dialect: Dialect) -> Iterable[str]:
+def _statements(plain: PlainModel, dialect: SqlDialect) -> Iterable[str]:
     p = prefix_of(plain.name)
     yield f"-- A text classifier by textodds, for {dialect.title}: put texts into {p}_texts (id, text),\n"
-    yield f"-- or make it a view of a table of yours; then SELECT * FROM {p}_predictions.\n\nBEGIN;\n"
+    yield f"-- or make it a view of a table of yours; then SELECT * FROM {p}_predictions.\n"
+    yield f"{dialect.advice}\nBEGIN;\n"
     for name, columns, rows in _tables(plain, dialect):
         written = ", ".join(f"{column} {kind}" for column, kind in columns.items())
         yield f"CREATE TABLE {p}_{name} ({written});\n"
@@ -145,7 +148,7 @@ def _statements(plain: PlainModel, dialect: Dialect) -> Iterable[str]:
     yield "COMMIT;\n"
 
 
-def _tables(plain: PlainModel, dialect: Dialect) -> Iterable[tuple[str, dict[str, str], Rows]]:
+def _tables(plain: PlainModel, dialect: SqlDialect) -> Iterable[tuple[str, dict[str, str], Rows]]:
     """The name, the columns and the rows of each table."""
     whole, real, text = "INTEGER", dialect.double, "TEXT"
     tables, weights = plain.characters, plain.weights
@@ -191,7 +194,7 @@ def _weights(plain: PlainModel) -> Rows:
     return zip(word_of.tolist(), class_of, weights.cells.tolist(), strict=True)
 
 
-def _inserts(table: str, rows: Rows, dialect: Dialect) -> Iterable[str]:
+def _inserts(table: str, rows: Rows, dialect: SqlDialect) -> Iterable[str]:
     """Statements of some hundred rows each."""
     waiting: list[str] = []
     for row in rows:
@@ -203,7 +206,7 @@ def _inserts(table: str, rows: Rows, dialect: Dialect) -> Iterable[str]:
         yield f"INSERT INTO {table} VALUES {', '.join(waiting)};\n"
 
 
-def _literal(cell: Cell, dialect: Dialect) -> str:
+def _literal(cell: Cell, dialect: SqlDialect) -> str:
     """A value as SQL: a quote in a string is doubled, a control character is written by its number."""
     if cell is None:
         return "NULL"
@@ -219,7 +222,7 @@ def _literal(cell: Cell, dialect: Dialect) -> str:
     return str(cell)
 
 
-def _views(plain: PlainModel, dialect: Dialect, p: str) -> str:
+def _views(plain: PlainModel, dialect: SqlDialect, p: str) -> str:
     plan, settings = text_plan(plain.settings), plain.settings
     is_words = plan["unit"] == "words"
     least = 1 if is_words else int(str(plan["least"]))
@@ -258,7 +261,7 @@ def _views(plain: PlainModel, dialect: Dialect, p: str) -> str:
     return sql
 
 
-def _strings(dialect: Dialect, *, is_words: bool, least: int) -> str:
+def _strings(dialect: SqlDialect, *, is_words: bool, least: int) -> str:
     """Characters of a token as a string: of words all of a segment, of runs what is of the set."""
     within = "" if is_words else " WHERE counts = 1"
     if not dialect.is_windowed:

@@ -167,6 +167,12 @@ class Weights:
             out += np.outer(self.base[features], self.slope)
         return out
 
+    def of_classes(self, features: NDArray[np.integer], classes: Sequence[int]) -> Floats:
+        """The weights of some features in R classes, (n, R): columns of `rows`."""
+        if self.dense is None:
+            return self.rows(features)[:, classes]
+        return np.asarray(self.dense[features[:, None], classes] + self.default[classes])
+
     def columns(self, features: NDArray[np.integer], classes: Sequence[int]) -> tuple[Floats, Floats]:
         """The weights of some features in R classes, (n, R), and their sums over all classes, (n,).
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.named_arrays import Arrays
 from textodds.errors import InputError, require
 from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 from textodds.learn.calibration import Calibration
@@ -195,7 +195,7 @@ class LowRank(Gaussians):
             out[:, k] = -0.5 * (distance + determinant + V * LOG_2PI)
         return out
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """The distributions as flat arrays, class after class, for a file."""
         return {
             "mean_starts": self.mean.indptr.astype(np.uint64),
@@ -210,7 +210,7 @@ class LowRank(Gaussians):
         }
 
     @classmethod
-    def of_arrays(cls, arrays: dict[str, NDArray[Any]], K: int, V: int) -> LowRank:
+    def of_arrays(cls, arrays: Arrays, K: int, V: int) -> LowRank:
         """The distributions that `arrays` made flat; refuses arrays that are none."""
         require("scipy", why=GAUSSIANS)
         from scipy import sparse
@@ -315,7 +315,7 @@ class SparseDiagonal(Gaussians):
         variance = np.where(inside, 1 / np.where(inside, over, 1.0), self.rest)
         return pull[features].toarray() * variance, variance
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """The distributions as flat arrays, class after class, for a file."""
         return {
             "mean_starts": self.mean.indptr.astype(np.uint64),
@@ -326,7 +326,7 @@ class SparseDiagonal(Gaussians):
         }
 
     @classmethod
-    def of_arrays(cls, arrays: dict[str, NDArray[Any]], K: int, V: int) -> SparseDiagonal:
+    def of_arrays(cls, arrays: Arrays, K: int, V: int) -> SparseDiagonal:
         """The distributions that `arrays` made flat; refuses arrays that are none."""
         require("scipy", why=GAUSSIANS)
         from scipy import sparse
@@ -359,7 +359,7 @@ class SparseDiagonal(Gaussians):
         )
 
 
-def _must_be(arrays: dict[str, NDArray[Any]], kinds: dict[str, str]) -> None:
+def _must_be(arrays: Arrays, kinds: dict[str, str]) -> None:
     """Refuse arrays that are missing, or of another type."""
     for name, kind in kinds.items():
         if name not in arrays or arrays[name].dtype != np.dtype(kind) or arrays[name].ndim != 1:

@@ -2,6 +2,7 @@ r"""Logistic regression of several labels: one problem for each, all of them in 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -139,10 +140,11 @@ class _Block:
     def _epochs(self) -> Iterator[Floats]:
         """The relative gap of each label as it was found in each pass, an estimate."""
         some = np.flatnonzero(self.costs).astype(np.uint32)
-        while True:
+        for known in itertools.chain([False], itertools.repeat(True)):  # rows are checked once
             _kernels.label_epoch(
                 raw(self.problem.rows), self.labels, self.costs, self.squares, self.bias_square, self.weights,
                 self.bias, self.logits, self.gaps, self.losses, self.random.permutation(some),
+                known=known,
             )  # fmt: skip
             # The constant that carries the bias has a prior whose mean follows it.
             self.bias += self.bias_square * (self.costs @ (self.targets - _logistic(self.logits)))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.named_arrays import Arrays, NamedArrays
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats, Mask
 
@@ -77,12 +76,12 @@ class LabelOdds:
         slopes, bias = np.array(found, dtype=np.float64).reshape(-1, 2).T
         return LabelOdds(np.ascontiguousarray(slopes), np.ascontiguousarray(bias))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """As arrays, for a file."""
         return {"slopes": self.slopes, "bias": self.bias}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], K: int) -> LabelOdds:
+    def of_arrays(cls, arrays: NamedArrays, K: int) -> LabelOdds:
         """What `arrays` made; refuses what cannot be."""
         for name in ("slopes", "bias"):
             array = arrays.get(name)

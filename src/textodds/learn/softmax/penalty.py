@@ -16,7 +16,7 @@ from textodds.learn.arrays import FEW_CELLS, Floats, Integers, Mask, Matrix
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.design import LabelledRows
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.held_out import held_out, tells_classes_apart
+from textodds.learn.held_out import held_out, mean_by_row, tells_classes_apart
 from textodds.learn.solvers.objective import Objective, Parameters, best_bias, product
 from textodds.learn.solvers.solve import Ascent, ascends, solve
 
@@ -31,8 +31,9 @@ MOST = 100.0
 
 ROUGH = 1e-2  # relative gap to which the path is solved: held-out loss differs by far more from C to C
 
-WORTH = 0.99
-"""Share of its loss that another C must get below: where it hardly matters the first one is kept."""
+WORTH, ODDS = 0.99, 1.0
+"""Share of its loss that another C must get below: where it hardly matters the first one is kept; and the sum
+of calibrated held-out losses by which it must be ahead, which counts where rows are few."""
 
 PASSES = 20  # over the rows that a step of Newton's method takes, about
 EPOCHS = 8  # passes that a point of the path may take: where more would be needed, more C hardly matters
@@ -46,16 +47,19 @@ class HeldOutScores:
     codes: Integers  # (M,)
     weights: Floats  # (M,)
     slope: float = 1.0  # by which the scores are to be multiplied, where they are calibrated
+    empty: Mask | None = None  # (M,) rows without a feature that was learned
 
     @classmethod
     def of(cls, folds: Sequence[_Fold], *, calibrated: bool) -> HeldOutScores:
-        """Those of all folds; ``calibrated`` ones have the slope of least loss."""
-        parts = [(fold.scores, fold.codes, fold.weights) for fold in folds]
-        scores, codes, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        """Those of all folds, means of what is held out several times; ``calibrated`` ones with a slope."""
+        parts = [(fold.at, fold.scores, fold.codes, fold.weights, fold.empty) for fold in folds]
+        rows, scores, codes, weights, empty = (np.concatenate(each) for each in zip(*parts, strict=True))
+        first, scores, weights = mean_by_row(rows, scores, weights)
+        codes, empty = codes[first], empty[first]
         if not calibrated:
-            return cls(scores, codes, weights)
+            return cls(scores, codes, weights, empty=empty)
         found = Calibration.of_parts(scores[None], codes, weights, biases=False)
-        return cls(scores, codes, weights, found.slopes.item(0))
+        return cls(scores, codes, weights, found.slopes.item(0), empty)
 
     @cached_property
     def log_posterior(self) -> Floats:
@@ -79,7 +83,8 @@ class Path:
     passes: float = 0.0  # over all rows that it took
 
 
-Part: TypeAlias = "tuple[Matrix, Matrix, Floats | None]"  # training rows, held-out rows, prior mean
+Part: TypeAlias = "tuple[Matrix, Matrix, Floats | None, Parameters | None]"
+"""Training rows, held-out rows, the mean of the prior, (V, M), and what a pool adds."""
 
 
 def choose(
@@ -89,6 +94,7 @@ def choose(
     C: float | None = None,
     calibrated: bool = False,
     enough: int = ENOUGH,
+    times: int = 1,
     threads: int = 1,
     penalise_bias: bool = False,
     watch: Callable[[float, float], object] | None = None,
@@ -98,13 +104,13 @@ def choose(
     ``split`` is told which rows (N,) are held out. Folds are as even by class as they can be, and as
     many are used as it takes to hold out ``enough`` rows. From each C the next is begun where the last
     ended; the path goes up while the loss falls by a percent, or else down. Folds share the threads, and
-    any number of them finds the same.
+    any number of them finds the same. Few rows are divided into folds several ``times``.
 
     The loss may be that of scores once they are ``calibrated``, which depends on C far less.
     """
     folds = [
         _Fold(split(held), held, data, penalise_bias)
-        for held in held_out(data.codes, enough)
+        for held in held_out(data.codes, enough, times)
         if tells_classes_apart(data.codes, data.weights, held)
     ]
     if not folds:  # too few rows to hold any out
@@ -113,40 +119,45 @@ def choose(
     said: dict[float, HeldOutScores] = {}
     workers = ThreadPoolExecutor(threads) if min(threads, len(folds)) > 1 else None
 
-    def loss(C: float) -> float:
+    def said_of(C: float) -> HeldOutScores:
         if C not in said:
             list((workers.map if workers else map)(lambda fold: fold.solve(C), folds))
             said[C] = HeldOutScores.of(folds, calibrated=calibrated)
             if watch is not None:
                 watch(C, said[C].log_loss)
-        return said[C].log_loss
+        return said[C]
+
+    def is_worth(before: float, after: float, odds: float) -> bool:
+        now, then = said_of(before).log_loss, said_of(after).log_loss
+        return min(WORTH * now, now - odds) > then
 
     best = C
     if best is None:
         first, last = (MOST / STEP / unit, MOST / unit) if calibrated else (FIRST / unit, LAST / unit)
-        best = first
-        while 1.01 * last >= best * STEP and WORTH * loss(best) > loss(best * STEP):
+        best, odds = first, ODDS / max(said_of(first).weights.sum(), 1.0) if calibrated else 0.0
+        while 1.01 * last >= best * STEP and is_worth(best, best * STEP, odds):
             best *= STEP
-        while best <= first and LEAST / unit <= best / STEP and WORTH * loss(best) > loss(best / STEP):
+        while best <= first and LEAST / unit <= best / STEP and is_worth(best, best / STEP, odds):
             best /= STEP
-    loss(best)
+    said_of(best)
     points = tuple((at, held.log_loss) for at, held in sorted(said.items()))
     if C is None:
         C = float(f"{best:.3g}") if calibrated else _lowest(points, best)
     passes = sum(fold.passes * (1.0 - fold.n / len(data.codes)) for fold in folds)
-    return Path(C, points, sum(fold.n for fold in folds), said[best], passes)
+    return Path(C, points, len(said[best].codes), said[best], passes)
 
 
 class _Fold:
     """One part held out, and how far the rest has come along the path."""
 
     def __init__(self, part: Part, held: Mask, data: LabelledRows, penalise_bias: bool) -> None:
-        kept_rows, self.rows, centre = part
+        kept_rows, self.rows, centre, self.added = part
         codes, weights, n_classes = data.codes, data.weights, len(data.classes)
         self.objective = Objective(
             kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre, penalise_bias
         )
-        self.codes = codes[held]
+        self.at = np.flatnonzero(held)
+        self.codes, self.empty = codes[held], _has_no_feature(self.rows)
         # A class that is held out altogether says nothing about C.
         seen = np.bincount(self.objective.codes, self.objective.sample_weights, n_classes)[self.codes] > 0
         self.weights = np.where(seen, weights[held], 0.0)
@@ -172,8 +183,18 @@ class _Fold:
             outcome, _ = solve(objective, given, tolerance=ROUGH)
             self.passes += PASSES * outcome.steps
             found = self.run = outcome.parameters
+        if self.added is not None:
+            found = found + self.added
         scores = product(self.rows, found.weights) + found.bias
         self.scores = scores if scores.shape[1] > 1 else np.hstack([-scores / 2, scores / 2])
+
+
+def _has_no_feature(rows: Matrix) -> Mask:
+    """Which rows (M,) hold zeros alone."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(~rows.any(axis=1))
+    row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    return np.asarray(np.bincount(row_of[rows.data != 0], minlength=rows.shape[0]) == 0)
 
 
 def _mean_square(rows: Matrix) -> float:
@@ -219,10 +240,21 @@ def log_ratios(counts: Floats, smoothing: float) -> Floats:
     array([[ 0.693, -0.693],
            [-0.693,  0.693]])
     """
-    ours = counts + smoothing  # (V, K)
-    theirs = counts.sum(axis=1, keepdims=True) - counts + smoothing
-    odds = (ours / ours.sum(axis=0)) / (theirs / theirs.sum(axis=0))
-    return _kernels.logarithms(odds.reshape(-1)).reshape(odds.shape)  # (1)
+    V, K = counts.shape
+    seen = counts.sum(axis=1, keepdims=True)
+    ours = np.zeros(K)
+    theirs = np.zeros(K)
+    ratios = np.empty((V, K))
+    step = max(1, FEW_CELLS // K)
+    pieces = [slice(at, at + step) for at in range(0, V, step)]  # large arrays would be written over and over
+    for rows in pieces:
+        ours += (counts[rows] + smoothing).sum(axis=0)
+        theirs += (seen[rows] - counts[rows] + smoothing).sum(axis=0)
+    for rows in pieces:
+        own = counts[rows]
+        odds = ((own + smoothing) / ours) / ((seen[rows] - own + smoothing) / theirs)
+        ratios[rows] = _kernels.logarithms(odds.reshape(-1)).reshape(odds.shape)  # (1)
+    return ratios
 
 
 def scales(ratios: Floats, mass: Floats) -> Floats:

@@ -12,21 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds.data import Observer
-from textodds.data.labels import by_name
 from textodds.errors import InputError, NotConverged, Separable, suggestion
 from textodds.learn.arrays import Floats, Mask, Matrix
 from textodds.learn.design import Design, LabelledRows, Plain
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.registry import Learner
+from textodds.learn.softmax.class_weights import ClassWeight, class_factors
 from textodds.learn.softmax.convergence import TOLERANCE, falls_short, shortfall
+from textodds.learn.softmax.log_linear_pool import SMOOTHING, pooled_weights, presence_in
 from textodds.learn.softmax.odds_ratios import OddsRatio, odds_ratios
 from textodds.learn.softmax.penalty import HeldOutScores, Part, Path, choose, scales_or_centre
 from textodds.learn.solvers.descent import Descent, descend
 from textodds.learn.solvers.objective import Objective, Outcome, Parameters
 from textodds.learn.solvers.separable import separating_direction
 from textodds.learn.solvers.solve import solve
-
-ClassWeight = str | dict[str, float] | None
 
 ENOUGH_TO_CALIBRATE = 2000  # held-out rows
 
@@ -41,6 +40,7 @@ class SoftmaxFit:
     C: float  # the strength of the penalty, given or chosen
     path: Path | None  # held-out losses, where C was chosen
     factor: Floats | None = None  # (V,) by which naive Bayes scaled the features
+    added: Parameters | None = None  # where naive Bayes is pooled
 
     @property
     def held(self) -> HeldOutScores | None:
@@ -62,7 +62,7 @@ class SoftmaxFit:
         """
         factor = np.float64(1.0) if self.factor is None else self.factor[:, None]
         if len(classes) == 2:
-            found = self.outcome.parameters
+            found = self.outcome.parameters if self.added is None else self.outcome.parameters + self.added
             return (found.weights * factor).T, found.bias.copy()
         V, at = self.model.n_features, [classes.index(name) for name in self.model.classes]
         weights, bias = np.zeros((V, len(classes))), np.full(len(classes), -np.inf)
@@ -99,6 +99,7 @@ class PenalisedLearner(Learner):
     tolerance: float = TOLERANCE
     max_epochs: int = 200
     penalise_bias: bool = False
+    naive_bayes: float = 0.0
 
     descent: ClassVar[Descent | None] = None  # a published method in the place of the solver
 
@@ -116,6 +117,8 @@ class PenalisedLearner(Learner):
             raise InputError(
                 f"unknown class weight {self.class_weight!r}", hint="`balanced`, or a factor for each class"
             )
+        if not 0 <= self.naive_bayes < math.inf:
+            raise InputError(f"naive_bayes must be zero or more, got {self.naive_bayes!r}")
         if self.descent is not None and self.C is None and self.alpha is None:
             raise InputError("a published method does not choose its penalty", hint="give C or alpha")
 
@@ -156,7 +159,7 @@ class PenalisedLearner(Learner):
         C = as_c(self.C, self.alpha, float(weights.sum()))
         path = None
         if C is None:
-            split = _splitter(self, design, data, weighted)
+            split = splitter(self, design, data)
             path = choose(split, weighted, penalise_bias=self.penalise_bias, watch=observer.penalty)
             C = path.C
         factor, centre = _from_naive_bayes(self, design, weighted)
@@ -166,7 +169,10 @@ class PenalisedLearner(Learner):
         # A descent is not refused: how its weights grow for ever is there to be watched.
         has_end = bool(objective.penalty) or self.descent is not None
         decided = has_end or _refuse_separable(objective, data.classes)
+        added = _pooled(self, design, weighted, factor)
         begin = None if start is None else _begin(start, objective, data.classes)
+        if begin is not None and added is not None:  # it was pooled too
+            begin = begin + added * -1.0
         if self.descent is not None:
             outcome = descend(objective, begin or objective.zero(), self.descent)
         else:
@@ -176,8 +182,9 @@ class PenalisedLearner(Learner):
             _refuse_separable(objective, data.classes, outcome.parameters)
         if falls_short(self, outcome):
             warnings.warn(shortfall(self, outcome), NotConverged, stacklevel=3)
-        model = linear_of(outcome.parameters, data.classes, weighted.class_weights())
-        return SoftmaxFit(model, outcome, objective, C, path, factor)
+        found = outcome.parameters if added is None else outcome.parameters + added
+        model = linear_of(found, data.classes, weighted.class_weights())
+        return SoftmaxFit(model, outcome, objective, C, path, factor, added)
 
 
 @dataclass(frozen=True)
@@ -227,6 +234,9 @@ class SoftmaxLearner(PenalisedLearner):
     penalise_bias : bool, default False
         Whether (2) has :math:`\frac12\lVert b\rVert^2` too, which is the prior of W on the biases: classes
         are then not predicted as often as they occur, but more evenly.
+    naive_bayes : float, default 0
+        How much the log-ratios of naive Bayes are added to W once it is found, of texts: a log-linear pool,
+        which `textodds.train` tries (`textodds.learn.softmax.log_linear_pool`).
     descent : Descent, optional
         One of the published methods in the place of the solver: gradient descent, stochastic,
         mini-batch, with momentum. For teaching; C must then be given. Without a penalty it is not refused
@@ -274,7 +284,7 @@ class NBSoftmaxLearner(PenalisedLearner):
 
     Parameters
     ----------
-    C, alpha, class_weight, tolerance, max_epochs, penalise_bias
+    C, alpha, class_weight, tolerance, max_epochs, penalise_bias, naive_bayes
         As in `SoftmaxLearner`.
     smoothing : float, default 1.0
         Pseudo-counts of naive Bayes.
@@ -360,6 +370,7 @@ def path_of(
     data: LabelledRows,
     *,
     enough: int,
+    times: int = 1,
     calibrated: bool = False,
     threads: int = 1,
 ) -> Path:
@@ -368,13 +379,14 @@ def path_of(
     C = as_c(learner.C, learner.alpha, float(weighted.weights.sum()))
     if C is not None and math.isinf(C):
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
-    split = _splitter(learner, design, data, weighted)
+    split = splitter(learner, design, data)
     return choose(
         split,
         weighted,
         C=C,
         calibrated=calibrated,
         enough=enough,
+        times=times,
         threads=threads,
         penalise_bias=learner.penalise_bias,
     )
@@ -409,19 +421,31 @@ def _from_naive_bayes(
     return scales_or_centre(learner.form, presence, learner.smoothing, data.class_weights())
 
 
-def _splitter(
-    learner: PenalisedLearner, design: Design, data: LabelledRows, weighted: LabelledRows
-) -> Callable[[Mask], Part]:
+def _pooled(
+    learner: PenalisedLearner, design: Design, data: LabelledRows, factor: Floats | None
+) -> Parameters | None:
+    """What naive Bayes adds, if it is pooled."""
+    if not learner.naive_bayes:
+        return None
+    presence = presence_in(design, data.codes, data.weights, len(data.classes))
+    smoothing = learner.smoothing if isinstance(learner, NBSoftmaxLearner) else SMOOTHING
+    weights = pooled_weights(presence, factor, learner.naive_bayes, smoothing)
+    return Parameters(weights, np.zeros(weights.shape[1]))
+
+
+def splitter(learner: PenalisedLearner, design: Design, data: LabelledRows) -> Callable[[Mask], Part]:
     """Parts for the path; neither naive Bayes nor the choice of words must have seen what is held out."""
+    weighted = _with_class_weights(learner, data)
 
     def split(held: Mask) -> Part:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
         left = replace(weighted, weights=np.where(held, 0.0, weighted.weights))
         factor, centre = _from_naive_bayes(learner, design, left)
+        added = _pooled(learner, design, left, factor)
         if (known := design.known(np.where(held, 0.0, data.weights))) is not None:
             factor = known if factor is None else known * factor
         rows = design.rows(factor)
-        return rows[kept], rows[out], centre
+        return rows[kept], rows[out], centre, added
 
     return split
 
@@ -429,29 +453,6 @@ def _splitter(
 def _with_class_weights(learner: PenalisedLearner, data: LabelledRows) -> LabelledRows:
     factors = class_factors(learner.class_weight, data.classes, data.class_weights())
     return replace(data, weights=data.weights * factors[data.codes])
-
-
-def class_factors(class_weight: ClassWeight, classes: Sequence[str], mass: Floats) -> Floats:
-    """A factor for each class, (K,), whose rows weigh ``mass`` (K,) in all."""
-    if class_weight is None:
-        return np.ones(len(classes))
-    if class_weight == "balanced":
-        seen = mass > 0
-        balanced = np.zeros(len(mass))
-        balanced[seen] = mass.sum() / (seen.sum() * mass[seen])
-        return balanced
-    assert isinstance(class_weight, dict)
-    class_weight = by_name(class_weight)
-    unknown = sorted(set(class_weight) - set(classes))
-    if unknown:
-        raise InputError(
-            f"there is no class `{unknown[0]}`{suggestion(unknown[0], classes)}",
-            hint=f"the classes are {', '.join(classes[:20])}",
-        )
-    factors = np.array([float(class_weight.get(name, 1.0)) for name in classes])
-    if not np.all((factors >= 0) & np.isfinite(factors)):
-        raise InputError("a class weight is below zero or not finite", hint="give zero or more")
-    return factors
 
 
 def _refuse_separable(

@@ -16,6 +16,8 @@ MEMORY = 12  # steps that are remembered
 MAX_STEPS = 150
 MAX_HALVINGS = 30
 LARGE = 1 << 21  # products of rows, features and classes from which on it is worth its while
+FEW = 1 << 14  # up to so many Newton's method takes as little time, and is exact
+LONG = 10  # rows for each feature from which on it is worth its while below `LARGE`
 LOOKED_AT = 4  # rows, for each feature, that the curvature is estimated from
 NEAR = 0.25  # the share of the tolerance at which the best bias is sought, and the gap proven
 ROUNDING = 1e-14
@@ -28,7 +30,8 @@ def is_large_and_dense(objective: Objective) -> bool:
     V, M = objective.shape
     is_dense = isinstance(objective.rows, np.ndarray)
     held = objective.penalty > 0 and not objective.penalise_bias
-    return is_dense and held and len(objective.codes) * V * M >= LARGE
+    N = len(objective.codes)
+    return is_dense and held and (N * V * M >= LARGE or (N >= LONG * V and N * V * M > FEW))
 
 
 def quasi_newton(

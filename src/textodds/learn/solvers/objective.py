@@ -152,22 +152,19 @@ class Objective:
         """``z``, (N, M)."""
         return product(self.rows, at.weights) + at.bias
 
+    def softmax(self, scores: Floats, bias: Floats | None = None) -> tuple[Floats, Floats]:
+        """``log Σ exp(z) - z_y`` of each row, (N,), and ``p``, (N, M); ``z`` is ``scores`` plus ``bias``."""
+        added = np.zeros(scores.shape[1]) if bias is None else np.ascontiguousarray(bias)
+        return _kernels.softmax(np.ascontiguousarray(scores), added, self.codes)
+
     def losses(self, scores: Floats) -> Floats:
         """``log Σ exp(z) - z_y`` of each row, (N,)."""
-        if self.n_classes == 2:
-            z = np.where(self.codes == 1, scores[:, 0], -scores[:, 0])
-            return np.logaddexp(0.0, -z)
-        top = scores.max(axis=1)
-        own = scores[np.arange(len(scores)), self.codes]
-        return np.asarray(np.log(np.exp(scores - top[:, None]).sum(axis=1)) + (top - own))
+        return self.softmax(scores)[0]
 
     def probabilities(self, scores: Floats) -> Floats:
-        """``p``, (N, M); for two classes, of class 1."""
-        if self.n_classes == 2:
-            return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        return np.asarray(shares)
+        """``p``, (N, M), of these or any other rows; for two classes, of class 1."""
+        any_class = np.zeros(len(scores), dtype=np.int64)
+        return _kernels.softmax(np.ascontiguousarray(scores), np.zeros(scores.shape[1]), any_class)[1]
 
     def away(self, at: Parameters) -> Floats:
         """``W - W_0``, (V, M)."""
@@ -289,9 +286,11 @@ def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) ->
         rows_of = mass if len(mass) > 2 else mass.min(keepdims=True)  # (M,)
     free = np.flatnonzero(rows_of)
 
-    def value_of(bias: Floats) -> float:
-        loss = float(s @ objective.losses(scores + bias))
-        return loss + 0.5 * penalty * float(bias @ bias) if penalty else loss  # a free bias may be vast
+    def at(bias: Floats) -> tuple[float, Floats]:
+        """(1), and the probabilities, (N, M)."""
+        losses, p = objective.softmax(scores, bias)
+        loss = float(s @ losses)
+        return (loss + 0.5 * penalty * float(bias @ bias) if penalty else loss), p  # a free bias may be vast
 
     def slope_at(bias: Floats, p: Floats) -> Floats:
         return np.asarray(s @ (p - objective.targets) + penalty * bias)  # (2)
@@ -299,9 +298,8 @@ def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) ->
     def is_balanced(slope: Floats) -> bool:
         return bool(np.all(np.abs(slope[free]) <= BALANCED * rows_of[free]))
 
-    value = value_of(bias)
+    value, p = at(bias)
     for _ in range(MAX_STEPS):
-        p = objective.probabilities(scores + bias)  # (N, M)
         slope = slope_at(bias, p)
         bend = np.diag(s @ p + penalty) - p.T @ (p * s[:, None])  # (2)
         step = np.zeros_like(bias)
@@ -309,16 +307,16 @@ def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) ->
         promised = -float(slope @ step)
         size = 1.0
         for _ in range(MAX_HALVINGS):
-            reached = value_of(bias + size * step)
+            reached, there = at(bias + size * step)
             if reached <= value * (1.0 + ROUNDING) - 1e-4 * size * promised:
                 break
             size *= 0.5
         else:
             break
-        bias, value = bias + size * step, reached
+        bias, value, p = bias + size * step, reached, there
         if promised <= ROUNDING * value:
             if not is_balanced(slope):  # before the last step; a class of few rows hardly shows in the value
-                slope = slope_at(bias, objective.probabilities(scores + bias))
+                slope = slope_at(bias, p)
             break
     return bias, is_balanced(slope)
 

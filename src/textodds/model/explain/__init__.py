@@ -7,17 +7,18 @@ words to remove), and `markup` (as HTML). From outside: the names below, and `ma
 
 from textodds.model.base import OTHERS
 from textodds.model.explain.by_word import Stretch
+from textodds.model.explain.contribution import Contribution
 from textodds.model.explain.decompose import explain
-from textodds.model.explain.explanation import Contribution, Explanation, Line, visible
-from textodds.model.explain.flip import Flip
+from textodds.model.explain.explanation import Explanation, Line, visible
+from textodds.model.explain.flip import DecisiveWords
 from textodds.model.explain.place import PlacedTerm, placed_terms
 from textodds.model.explain.read_text import ReadText
 
 __all__ = [
     "OTHERS",
     "Contribution",
+    "DecisiveWords",
     "Explanation",
-    "Flip",
     "Line",
     "PlacedTerm",
     "ReadText",

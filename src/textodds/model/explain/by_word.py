@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data.batch import BETWEEN_FIELDS
+from textodds.model.explain.contribution import Contribution, Contributions
 from textodds.model.explain.place import placed_words, prepare
 from textodds.model.explain.read_text import ReadText
+from textodds.model.explain.spans import Spans, spans_of
+from textodds.text import TextSettings
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,6 +27,8 @@ RUN = re.compile(r"\S+|\s+")
 """What stands between words: signs, or white space."""
 
 WORD, SIGNS, SPACE = range(3)
+
+BRIEF = 8  # characters between words that are remembered from text to text
 
 
 class Stretch(NamedTuple):
@@ -42,6 +48,9 @@ class Stretch(NamedTuple):
         return dict(self._asdict())
 
 
+_stretch = partial(tuple.__new__, Stretch)
+
+
 class _Piece(NamedTuple):
     start: int
     end: int
@@ -50,7 +59,10 @@ class _Piece(NamedTuple):
     is_stop_word: bool
 
 
-def stretches_of(reading: ReadText, odds: Mapping[str, float]) -> tuple[list[Stretch], dict[str, float]]:
+_piece = partial(tuple.__new__, _Piece)  # cheaper than calling the class: there is one for each word and gap
+
+
+def stretches_of(reading: ReadText, parts: Sequence[Contribution]) -> tuple[list[Stretch], dict[str, float]]:
     r"""The words of the text in order with a share of each term's odds, and what terms without a place add.
 
     The shares of a term add up to its odds, so that those of all words add up to the same log-odds:
@@ -67,31 +79,50 @@ def stretches_of(reading: ReadText, odds: Mapping[str, float]) -> tuple[list[Str
     """
     pieces = list(_pieces(reading))
     share, known = np.zeros(len(pieces)), np.zeros(len(pieces), dtype=bool)
+    usual = spans_of(reading) if isinstance(parts, Contributions) else None
+    if usual is not None and isinstance(parts, Contributions):
+        spans, values, are_known, elsewhere = *_numbered(reading, usual, parts), dict[str, float]()
+    else:
+        spans, values, are_known, elsewhere = _named(reading, {part: odds for part, _, odds in parts})
+    if len(spans):
+        _share(pieces, len(reading.text), spans, values, are_known, share, known)
+    found = [
+        _stretch((piece.start, piece.end, piece.name, odds, is_known))
+        for piece, odds, is_known in zip(pieces, share.tolist(), known.tolist(), strict=True)
+        if odds or (piece.kind == WORD and (is_known or not piece.is_stop_word))
+    ]
+    return found, elsewhere
+
+
+def _numbered(
+    reading: ReadText, usual: Spans, parts: Contributions
+) -> tuple[Integers, Floats, NDArray[np.bool_]]:
+    """The stretches of all terms (S, 2), the share of each (S,), and whether the model knows its term."""
+    places, counts = reading.row.places, reading.row.counts
+    is_known = places >= 0
+    each = np.append(parts.log_odds / counts, 0.0)[places]  # the last is that of unknown terms
+    shares = each / np.maximum(usual.sizes, 1)
+    return usual.spans, np.repeat(shares, usual.sizes), np.repeat(is_known, usual.sizes)
+
+
+def _named(
+    reading: ReadText, odds: Mapping[str, float]
+) -> tuple[Integers, Floats, NDArray[np.bool_], dict[str, float]]:
+    """The same by the names of terms, and what terms without a place add."""
     times = Counter([term[0] for term, _ in reading.terms])
     elsewhere = {name: value for name, value in odds.items() if name not in times}
     each = {name: odds.get(name, 0.0) / n for name, n in times.items()}
     spans: list[tuple[int, int]] = []
     values: list[float] = []
     are_known: list[bool] = []
-    if all(len(own) == 1 for (_, own), _ in reading.terms):  # as of words, or of letters
-        spans = [own[0] for (_, own), _ in reading.terms]
-        values = [each[name] for (name, _), _ in reading.terms]
-        are_known = [is_known for _, is_known in reading.terms]
-    for (name, own), is_known in () if spans else reading.terms:
+    for (name, own), is_known in reading.terms:
         if not own and name in odds:
             elsewhere[name] = elsewhere.get(name, 0.0) + each[name]
         spans += own
         values += [each[name] / max(len(own), 1)] * len(own)
         are_known += [is_known] * len(own)
-    if spans:
-        where = np.fromiter(chain.from_iterable(spans), np.int64, 2 * len(spans)).reshape(-1, 2)
-        _share(pieces, len(reading.text), where, np.array(values), np.array(are_known), share, known)
-    found = [
-        Stretch(piece.start, piece.end, piece.name, float(share[i]), bool(known[i]))
-        for i, piece in enumerate(pieces)
-        if share[i] or (piece.kind == WORD and (known[i] or not piece.is_stop_word))
-    ]
-    return found, elsewhere
+    where = np.fromiter(chain.from_iterable(spans), np.int64, 2 * len(spans)).reshape(-1, 2)
+    return where, np.array(values), np.array(are_known, dtype=bool), elsewhere
 
 
 def _share(
@@ -105,43 +136,95 @@ def _share(
 ) -> None:
     """Add the values (n,) of spans (n, 2) to the shares of pieces (p,), and note which are known."""
     owner = np.full(length, -1, dtype=np.int64)
-    kind = np.full(length + 1, -1, dtype=np.int64)
-    for i, piece in enumerate(pieces):
-        owner[piece.start : piece.end], kind[piece.start : piece.end] = i, piece.kind
-    left = np.ones(len(spans), dtype=bool)  # spans that have no owner yet
+    kind = np.full(length, -1, dtype=np.int64)
+    start, end, kinds = np.array([(piece.start, piece.end, piece.kind) for piece in pieces]).T
+    sizes = end - start
+    at = np.arange(sizes.sum()) + np.repeat(start - (np.cumsum(sizes) - sizes), sizes)
+    owner[at], kind[at] = np.repeat(np.arange(len(pieces)), sizes), np.repeat(kinds, sizes)
+    rest = np.arange(len(spans))  # spans that have no owner yet
     for wanted in (WORD, SIGNS, SPACE):
-        is_wanted = kind[:length] == wanted
-        places = np.flatnonzero(is_wanted)
+        is_wanted = kind == wanted
         before = np.concatenate([[0], np.cumsum(is_wanted)])  # of such characters, (length + 1,)
-        first, last = before[spans[:, 0]], before[spans[:, 1]] - 1
-        here = np.flatnonzero(left & (first <= last))
-        left[here] = False
-        if not len(here):
-            continue
-        begin, end = owner[places[first[here]]], owner[places[last[here]]]
-        alone = begin == end
-        share += np.bincount(begin[alone], values[here[alone]], len(pieces))
-        known[begin[alone & are_known[here]]] = True
-        for i in here[~alone].tolist():
-            owners, letters = np.unique(owner[places[first[i] : last[i] + 1]], return_counts=True)
-            share[owners] += values[i] * letters / letters.sum()
-            known[owners] |= are_known[i]
+        of = owner[is_wanted]
+        # Pieces have no gaps: without such a character the next piece lies behind the one before.
+        begin = np.append(of, len(pieces))[before][spans[rest, 0]]
+        end = np.append(-1, of)[before][spans[rest, 1]]
+        alone, several = begin == end, rest[begin < end]
+        here = rest[alone]
+        share += np.bincount(begin[alone], values[here], len(pieces))
+        known[begin[alone][are_known[here]]] = True
+        if len(several):
+            _share_letters(of, before[spans[several]], values[several], are_known[several], share, known)
+        rest = rest[begin > end]
+        if not len(rest):
+            return
+
+
+def _share_letters(
+    owner: Integers,
+    spans: Integers,
+    values: Floats,
+    are_known: NDArray[np.bool_],
+    share: Floats,
+    known: NDArray[np.bool_],
+) -> None:
+    """Add the values of spans that reach into several pieces, by the letters in each."""
+    sizes = spans[:, 1] - spans[:, 0]
+    ends = np.cumsum(sizes)
+    at = np.arange(ends[-1]) + np.repeat(spans[:, 0] - (ends - sizes), sizes)
+    both = np.repeat(np.arange(len(spans)), sizes) * len(share) + owner[at]
+    pairs, letters = np.unique(both, return_counts=True)  # of a span and a piece
+    which, pieces = np.divmod(pairs, len(share))
+    np.add.at(share, pieces, values[which] * letters / sizes[which])
+    known[pieces[are_known[which]]] = True
 
 
 def _pieces(reading: ReadText) -> Iterator[_Piece]:
     """The text cut into words, stop words too, and what stands between them, which does not overlap."""
-    settings, fields = reading.model.recipe.settings, _fields(reading)
+    settings, text = reading.model.recipe.settings, reading.text
     stop_words = frozenset(settings.stop_words)
-    words = placed_words(replace(settings, stop_words=()), reading.text) if stop_words else reading.words
-    at, names = 0, dict[str, str]()
-    for word in words:
-        for start, end in word.spans:
-            if start >= at:  # two words of one ligature share a place, which the first of them has
-                yield from _between(reading, fields, at, start, names)
-                plain = word.name.partition(":")[2] if settings.fields else word.name
-                yield _Piece(start, end, word.name, WORD, plain in stop_words)
-                at = end
-    yield from _between(reading, fields, at, len(reading.text), names)
+    words = placed_words(replace(settings, stop_words=()), text) if stop_words else reading.words
+    fields, at = _fields(reading), 0
+    gaps: dict[str, list[tuple[int, int, str, int]]] = {}
+
+    def between(start: int, end: int) -> Iterator[_Piece]:
+        for prefix, first, last in fields:
+            begin = max(start, first)
+            written = text[begin : max(begin, min(end, last))]
+            if (runs := gaps.get(prefix + written)) is None:
+                runs = gaps[prefix + written] = _runs(settings, prefix, written)
+            for come, go, name, kind in runs:
+                yield _piece((begin + come, begin + go, name, kind, False))
+
+    for name, spans in words:
+        for start, end in spans:
+            if start < at:  # two words of one ligature share a place, which the first of them has
+                continue
+            if start == at + 1 and text[at] == " " and not settings.fields:  # nearly always
+                yield _piece((at, start, " ", SPACE, False))
+            elif start > at:
+                yield from between(at, start)
+            plain = name.partition(":")[2] if settings.fields else name
+            yield _piece((start, end, name, WORD, plain in stop_words))
+            at = end
+    yield from between(at, len(text))
+
+
+def _runs(settings: TextSettings, prefix: str, written: str) -> list[tuple[int, int, str, int]]:
+    """Signs and white space between words: from, to, the name under that of the field, and the kind."""
+    if len(written) <= BRIEF and written.isascii():
+        return _brief_runs(settings.lower, prefix, written)
+    return [_run(run, prefix + prepare(settings, run[0])[0]) for run in RUN.finditer(written)]
+
+
+def _run(run: re.Match[str], name: str) -> tuple[int, int, str, int]:
+    return (*run.span(), name, SPACE if run[0].isspace() else SIGNS)
+
+
+@lru_cache(maxsize=4096)
+def _brief_runs(lower: bool, prefix: str, written: str) -> list[tuple[int, int, str, int]]:
+    """The same of what stands between words in nearly every text."""
+    return [_run(run, prefix + (run[0].lower() if lower else run[0])) for run in RUN.finditer(written)]
 
 
 def _fields(reading: ReadText) -> list[tuple[str, int, int]]:
@@ -154,15 +237,3 @@ def _fields(reading: ReadText) -> list[tuple[str, int, int]]:
         found.append((f"{name}:", at, at + len(part)))
         at += len(part) + 1
     return found
-
-
-def _between(
-    reading: ReadText, fields: Sequence[tuple[str, int, int]], start: int, end: int, names: dict[str, str]
-) -> Iterator[_Piece]:
-    """Signs and white space between words, under the name of their field; ``names`` are those known."""
-    for prefix, first, last in fields:
-        for run in RUN.finditer(reading.text, max(start, first), max(start, first, min(end, last))):
-            written = run[0]
-            if (name := names.get(written)) is None:
-                name = names[written] = prepare(reading.model.recipe.settings, written)[0]
-            yield _Piece(*run.span(), prefix + name, SPACE if written.isspace() else SIGNS, False)

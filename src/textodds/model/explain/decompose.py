@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.learn.forms.factored import FactoredModel
 from textodds.learn.forms.linear import LinearModel
+from textodds.learn.forms.low_rank import FactoredModel
 from textodds.model.base import OTHERS
-from textodds.model.explain.explanation import Contribution, Explanation
+from textodds.model.explain.contribution import Contributions
+from textodds.model.explain.explanation import Explanation
 from textodds.model.explain.read_text import ReadText
 
 if TYPE_CHECKING:
     from textodds.learn.forms.quadratic import QuadraticModel
 
 Floats = NDArray[np.float64]
-
-_contribution = partial(tuple.__new__, Contribution)
-"""A contribution of its three parts, cheaper than calling the class: one is made for each feature."""
 
 
 def against(scores: Floats, label: int, rival: int | None) -> tuple[Floats, float]:
@@ -56,8 +52,7 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
     model, label, calibration = reading.model, reading.label, reading.calibration
     slope = float(calibration.slopes[0])
     form = model.form
-    _, features, values, unknown = reading.kernel.rows([reading.text])
-    counts = values if model.scale is None else reading.kernel.rows([reading.text], False)[2]
+    _, features, counts, values, unknown = reading.row
     factors, remainder = against(scores, label, rival)
 
     def odds(by_class: Floats) -> Floats:  # of numbers by class (..., K), what they add to the log-odds
@@ -68,7 +63,12 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
         if form.presence:
             values = counts = np.ones(len(counts))
             absent = slope * float(odds(form.intercept)) if form.intercept.any() else None
-        parts = values * odds(calibration.of_weights(form.weights.rows(features)))
+        if rival is None:
+            parts = values * odds(calibration.of_weights(form.weights.rows(features)))
+        else:
+            sides = [label, rival]
+            weights = calibration.of_weights(form.weights.of_classes(features, sides), sides)
+            parts = values * (weights[:, 0] - weights[:, 1])
     else:
         own = (
             form.shares(features, values)
@@ -76,21 +76,24 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
             else shares(form, features, values)
         )
         parts = own * (slope / form.temperature) @ factors
+    start, intercept = reading.start, reading.intercept
     # What calibration adds before reading: the slope of absent words is theirs.
-    added = np.asarray(calibration.bias + (0.0 if absent is not None else slope - 1.0) * reading.intercept)
+    added = np.asarray(calibration.bias + (0.0 if absent is not None else slope - 1.0) * intercept)
+    if not len(features) and model.has_prior_without_words:
+        start, intercept, added = form.log_prior, np.zeros(len(scores)), np.zeros(len(scores))
     is_possible = scores[label] > scores.max() - 700
     return Explanation(
         form.classes[label],
         OTHERS if rival is None else form.classes[rival],
-        float(odds(reading.start)),
-        _rank(model.vocabulary.words(features), counts, parts),
-        int(unknown[0]),
+        float(odds(start)),
+        Contributions(features, counts, parts, model.vocabulary.words),
+        unknown,
         float(odds(form.log_prior)),
         absent,
         remainder,
         float(1.0 / np.exp(scores - scores[label]).sum()) if is_possible else 0.0,
         reading,
-        intercept=0.0 if absent is not None else float(odds(reading.intercept)),
+        intercept=0.0 if absent is not None else float(odds(intercept)),
         calibration=float(odds(added)) if added.any() else None,
     )
 
@@ -127,11 +130,3 @@ def shares(form: QuadraticModel, features: NDArray[np.integer], values: Floats) 
         inner = np.where(at >= 0, basis[at].astype(np.float64) @ pull, 0.0) if len(columns) else 0.0
         out[:, k] = values * (half[[0]][:, features].toarray()[0] / rest - inner)
     return out
-
-
-def _rank(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
-    """Contributions, the strongest first."""
-    order = np.argsort(-np.abs(parts), kind="stable")
-    names = map(words.__getitem__, order.tolist())
-    rows = zip(names, counts[order].astype(np.int64).tolist(), parts[order].tolist(), strict=True)
-    return tuple(map(_contribution, rows))

@@ -14,17 +14,10 @@ from textodds.judge.notebook import shown
 from textodds.learn.forms.equivalence import Start
 from textodds.model.base import OTHERS
 from textodds.model.explain.by_word import Stretch, stretches_of
-from textodds.model.explain.flip import Flip, fewest_words
+from textodds.model.explain.contribution import Contribution, Contributions
+from textodds.model.explain.flip import DecisiveWords, fewest_words
 from textodds.model.explain.markup import fragment
 from textodds.model.explain.read_text import ReadText
-
-
-class Contribution(NamedTuple):
-    """A word of the text or a feature, how often it counts, and what it adds to the log-odds."""
-
-    word: str
-    count: int  # type: ignore[assignment]  # the name that fits, though tuples have a method of it
-    log_odds: float
 
 
 class Line(NamedTuple):
@@ -84,7 +77,7 @@ class Explanation:
     label: str
     rival: str
     start: float
-    parts: tuple[Contribution, ...]  # by feature, strongest first
+    parts: Sequence[Contribution]  # by feature, strongest first
     unknown: int  # features of the text that the model does not know
     prior: float = 0.0
     absent: float | None = None
@@ -97,7 +90,11 @@ class Explanation:
     @cached_property
     def log_odds(self) -> float:
         """The sum, exactly rounded: ``start``, every contribution, and ``remainder``."""
-        return math.fsum([self.start, self.remainder, *(part.log_odds for part in self.parts)])
+        parts = self.parts
+        each = (
+            parts.log_odds.tolist() if isinstance(parts, Contributions) else [one.log_odds for one in parts]
+        )
+        return math.fsum([self.start, self.remainder, *each])
 
     @property
     def has_words(self) -> bool:
@@ -105,7 +102,7 @@ class Explanation:
         return self.reading is None or self.reading.model.recipe.settings.has_words
 
     @cached_property
-    def words(self) -> tuple[Contribution, ...]:
+    def words(self) -> Sequence[Contribution]:
         """What each word of the text adds, strongest first.
 
         Where features are not words: every word that the model knows some feature of, and how often it is in
@@ -120,12 +117,15 @@ class Explanation:
             if stretch.known or stretch.log_odds:
                 odds.setdefault(stretch.word, []).append(stretch.log_odds)
         found = [
-            Contribution(word, 1 if is_presence else len(each), math.fsum(each))
+            Contribution(
+                word, 1 if is_presence else len(each), each[0] if len(each) == 1 else math.fsum(each)
+            )
             for word, each in odds.items()
         ]
-        found += [
-            part._replace(log_odds=elsewhere[part.word]) for part in self.parts if part.word in elsewhere
-        ]
+        if elsewhere:
+            found += [
+                part._replace(log_odds=elsewhere[part.word]) for part in self.parts if part.word in elsewhere
+            ]
         return tuple(sorted(found, key=lambda each: -abs(each.log_odds)))
 
     def noun(self, *, parts: bool = False) -> str:
@@ -177,7 +177,7 @@ class Explanation:
 
     @cached_property
     def _shares(self) -> tuple[list[Stretch], dict[str, float]]:
-        return stretches_of(self._read(), {part: odds for part, _, odds in self.parts})
+        return stretches_of(self._read(), self.parts)
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
@@ -194,7 +194,7 @@ class Explanation:
         known = {stretch.word for stretch in self.stretches if stretch.known}  # beside other words, perhaps
         return tuple(dict.fromkeys(each.word for each in self.stretches if each.word not in known))
 
-    def flip(self) -> Flip | None:
+    def flip(self) -> DecisiveWords | None:
         """The fewest words without which the answer would be another; None if there are none.
 
         With a rival that was named: without which it would score above the label (or below, if it does

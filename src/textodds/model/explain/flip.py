@@ -50,7 +50,7 @@ PIECE = 1024  # texts scored at once
 
 
 @dataclass(frozen=True)
-class Flip:
+class DecisiveWords:
     """Words without which the answer is ``label_after``, and the ``text`` without them.
 
     ``exact`` says that no fewer words would do; else these are the fewest that were found.
@@ -93,7 +93,7 @@ def _is_ahead(scores: Floats, k: int, other: int) -> bool:
     return bool(scores[k] > scores[other] or (scores[k] == scores[other] and k < other))
 
 
-def fewest_words(reading: ReadText, stretches: Sequence[Stretch]) -> Flip | None:
+def fewest_words(reading: ReadText, stretches: Sequence[Stretch]) -> DecisiveWords | None:
     """The fewest words without which another class wins; None if none were found."""
     words = list(dict.fromkeys(word.name for word in reading.words))
     contest = Contest(reading)
@@ -101,7 +101,9 @@ def fewest_words(reading: ReadText, stretches: Sequence[Stretch]) -> Flip | None
     if (parts := _parts(reading, words)) is not None:
         values, weights = parts
         if reading.is_unit:
-            chosen = unit.fewest(values, weights, reading.start, contest.holder, contest.rivals)
+            chosen = unit.fewest(
+                values, weights, reading.start, reading.without_words, contest.holder, contest.rivals
+            )
         else:
             chosen = _fewest(values[:, None] * weights, contest)
         if chosen is None:
@@ -160,7 +162,7 @@ def _fewest(contributions: Floats, contest: Contest) -> tuple[list[int], bool] |
     return order[: n + 1, k].tolist(), True
 
 
-def _flip(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool) -> Flip | None:
+def _flip(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool) -> DecisiveWords | None:
     """What the model says of the text without the words; None if its answer stays."""
     text = reading.without(set(words))
     scores = reading.score([text])
@@ -168,10 +170,10 @@ def _flip(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool
         return None
     best = int(scores[0].argmax())
     share = float(np.exp(log_softmax(scores[0])[best]))
-    return Flip(tuple(words), reading.model.class_names[best], share, exact, text)
+    return DecisiveWords(tuple(words), reading.model.class_names[best], share, exact, text)
 
 
-def _by_trying(reading: ReadText, contest: Contest, words: list[str]) -> Flip | None:
+def _by_trying(reading: ReadText, contest: Contest, words: list[str]) -> DecisiveWords | None:
     """The smallest set found by trying; ``words`` stand in the order in which they speak for the holder."""
     most = min(MOST_TEXTS, MOST_CHARACTERS // max(len(reading.text), 1))
     found = _one_by_one(reading, contest, words, most)

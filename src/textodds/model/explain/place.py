@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from textodds.data.batch import BETWEEN_FIELDS
@@ -23,6 +23,9 @@ Origins = list[tuple[int, int]]
 """Of each character of a prepared text the stretch of the original it came from; empty for padding."""
 
 SPACE = re.compile(r"\s+")
+
+ASCII_OR_NOT = re.compile(r"[\x00-\x7f]+(?![^\x00-\x7f])|[\x00-\x7f]?[^\x00-\x7f]+")
+"""Runs of ASCII, and of anything else with the character before, which marks may hang on."""
 
 
 class PlacedTerm(NamedTuple):
@@ -36,8 +39,10 @@ _term = partial(tuple.__new__, PlacedTerm)
 """A term of its two parts, cheaper than calling the class: one is made for each run of characters."""
 
 
-def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
-    """The words of a text in order, stop words left out.
+def placed_words(
+    settings: TextSettings, text: str, prepared_text: tuple[str, Origins] | None = None
+) -> list[PlacedTerm]:
+    """The words of a text in order, stop words left out; ``prepared_text`` if it is known.
 
     For characters, which know no words, what white space divides, without signs at its ends unless it is
     nothing else.
@@ -54,27 +59,41 @@ def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
     if settings.buckets is not None:
         return [PlacedTerm(name, (span,)) for name, span in fasttext_words(settings, text)]
     is_characters = settings.unit.startswith("characters")
-    unit = "whitespace" if is_characters else settings.unit
-    plain = TextSettings(
-        unit=unit,
-        lower=settings.lower,
-        normal_form=settings.normal_form,
-        strip_accents=settings.strip_accents,
-    )
-    prepared, origins = prepare(settings, text)
+    plain = plain_words(settings, "whitespace" if is_characters else settings.unit)
+    prepared, origins = prepared_text or prepare(settings, text)
     stop_words = frozenset(settings.stop_words)
     at, words = 0, []
     # Between two words stands nothing that could be a word, so the next match is the word itself.
-    for word in plain.terms(text):
+    named = plain.terms(text)
+    if text.isascii() and not is_characters and not stop_words:
+        for word in named:
+            at = prepared.index(word, at)
+            words.append(_term((word, ((at, at + len(word)),))))
+            at += len(word)
+        return words
+    for word in named:
         found = prepared.find(word, at)
         spans: tuple[tuple[int, int], ...] = ()
         if found >= 0:
             at = found + len(word)
             first, last = _without_signs(word) if is_characters else (0, len(word))
-            spans, word = _span(origins[found + first : found + last]), word[first:last]
+            (start, after), (before, end) = origins[found + first], origins[found + last - 1]
+            is_whole = start < after and before < end
+            spans = ((start, end),) if is_whole else _span(origins[found + first : found + last])
+            word = word[first:last]
         if word not in stop_words:
-            words.append(PlacedTerm(word, spans))
+            words.append(_term((word, spans)))
     return words
+
+
+def plain_words(settings: TextSettings, unit: str) -> TextSettings:
+    """What cuts a text into such units, prepared as ``settings`` say."""
+    return _plain(unit, settings.lower, settings.normal_form, settings.strip_accents)
+
+
+@lru_cache(maxsize=64)
+def _plain(unit: str, lower: bool, normal_form: str | None, strip_accents: bool | str) -> TextSettings:
+    return TextSettings(unit=unit, lower=lower, normal_form=normal_form, strip_accents=strip_accents)
 
 
 def _without_signs(word: str) -> tuple[int, int]:
@@ -236,36 +255,50 @@ def prepare(settings: TextSettings, text: str) -> tuple[str, Origins]:
     ('fi é', [(0, 1), (0, 1), (1, 2), (2, 3)])
     """
     if text.isascii():
-        return (text.lower() if settings.lower else text), [(i, i + 1) for i in range(len(text))]
+        return (text.lower() if settings.lower else text), _one_by_one(len(text))
     out: list[str] = []
     origins: Origins = []
-    for start, end in _clusters(settings, text):
-        part = _prepare(settings, text[start:end])
-        out.append(part)
-        origins += [(start, end)] * len(part)
+    for run in ASCII_OR_NOT.finditer(text):
+        if run[0].isascii():
+            out.append(run[0].lower() if settings.lower else run[0])
+            origins += [(i, i + 1) for i in range(run.start(), run.end())]
+            continue
+        for start, end in _clusters(settings, text, run):
+            part = _prepare(settings, text[start:end])
+            out.append(part)
+            origins += [(start, end)] * len(part)
     joined, whole = "".join(out), _prepare(settings, text)
     # A sigma at the end of a word is another letter, of the same length; anything else is given up.
     return (whole, origins) if len(joined) == len(whole) else (whole, [(0, 0)] * len(whole))
 
 
-def _clusters(settings: TextSettings, text: str) -> Iterator[tuple[int, int]]:
-    """Stretches that can be prepared by themselves: a character and its marks where that is enough.
+def _one_by_one(n: int) -> Origins:
+    """The origins of n characters that each came from one."""
+    if n > len(_FIRST):
+        return [(i, i + 1) for i in range(n)]
+    return _FIRST[:n]
+
+
+_FIRST: Origins = [(i, i + 1) for i in range(4096)]  # made once: there is one for each character
+
+
+def _clusters(settings: TextSettings, text: str, run: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Stretches of a run that can be prepared by themselves: a character and its marks where that is enough.
 
     It is not where letters compose, as those of Hangul do: then a run without ASCII is one stretch.
     """
-    for run in re.finditer(r"[\x00-\x7f](?![^\x00-\x7f])|[\x00-\x7f]?[^\x00-\x7f]+", text):
-        cuts = [
-            i
-            for i in range(run.start(), run.end())
-            if i == run.start() or not (unicodedata.combining(text[i]) or text[i] == "\u200d")
-        ]
-        pairs = list(zip(cuts, [*cuts[1:], run.end()], strict=True))
-        parts = "".join(_prepare(settings, text[start:end]) for start, end in pairs)
-        whole = _prepare(settings, run[0])
-        if parts == whole or (settings.lower and len(parts) == len(whole) and "Σ" in run[0]):
-            yield from pairs
-        else:
-            yield run.span()
+    cuts = [
+        i
+        for i in range(run.start(), run.end())
+        if i == run.start() or not (unicodedata.combining(text[i]) or text[i] == "\u200d")
+    ]
+    pairs = list(zip(cuts, [*cuts[1:], run.end()], strict=True))
+    parts = "".join(_prepare(settings, text[start:end]) for start, end in pairs)
+    whole = _prepare(settings, run[0])
+    if parts == whole or (settings.lower and len(parts) == len(whole) and "Σ" in run[0]):
+        yield from pairs
+    else:
+        yield run.span()
 
 
 def _prepare(settings: TextSettings, text: str) -> str:

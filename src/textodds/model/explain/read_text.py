@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,25 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.data.batch import BETWEEN_FIELDS, Batch
 from textodds.learn.calibration import Calibration
-from textodds.learn.forms.factored import FactoredModel
 from textodds.learn.forms.linear import LinearModel
-from textodds.model.explain.place import PlacedTerm, placed_terms, placed_words
+from textodds.learn.forms.low_rank import FactoredModel
+from textodds.model.explain.place import Origins, PlacedTerm, placed_terms, placed_words, prepare
 from textodds.text import UNKNOWN
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
 
 Floats = NDArray[np.float64]
+
+
+class Row(NamedTuple):
+    """A text as numbers: its features, increasing, with counts and values; and which each term is."""
+
+    places: NDArray[np.int32]  # of each term in order, among the features; -1 for none
+    features: NDArray[np.int32]
+    counts: Floats
+    values: Floats
+    unknown: int  # terms that are no feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +79,11 @@ class ReadText:
         return form.log_prior + self.calibration.applied(form.intercept)
 
     @property
+    def without_words(self) -> Floats:
+        """Scores of a text of which the model knows no word, (K,)."""
+        return self.model.form.log_prior if self.model.has_prior_without_words else self.start
+
+    @property
     def intercept(self) -> Floats:
         """What the model adds to the prior before reading and before it is calibrated, (K,)."""
         form = self.model.form
@@ -79,9 +94,21 @@ class ReadText:
         return np.asarray(self.model.score_batch(Batch([""]), calibrate=False)[0][0] - form.log_prior)
 
     @cached_property
+    def row(self) -> Row:
+        """The features of the text, and which of them each of its terms is."""
+        return Row(*self.kernel.reading(self.text))
+
+    @cached_property
+    def prepared(self) -> tuple[str, Origins]:
+        """The text in its normal form, and where each character came from."""
+        return prepare(self.model.recipe.settings, self.text)
+
+    @cached_property
     def words(self) -> list[PlacedTerm]:
         """The words of the text in order, stop words left out; each with its one stretch, if found."""
-        return placed_words(self.model.recipe.settings, self.text)
+        settings = self.model.recipe.settings
+        is_apart = bool(settings.fields) or settings.buckets is not None  # these are prepared part by part
+        return placed_words(settings, self.text, None if is_apart else self.prepared)
 
     @cached_property
     def terms(self) -> list[tuple[PlacedTerm, bool]]:

@@ -7,7 +7,7 @@ class k if
 .. math:: \frac{F(R)}{\sqrt{Q}} < 0, \qquad F(R) = T + \beta\sqrt{Q}, \qquad
           T = \sum_{v \in R} t_v, \quad Q = \sum_{v \in R} q_v                        \tag{1}
 
-and if none is kept, if :math:`\beta < 0`. For a number m of words kept, the least of a sum :math:`\sum
+and if none is kept, if the prior has it so. For a number m of words kept, the least of a sum :math:`\sum
 (t_v + c\, q_v)` over sets of m words is that of its m smallest terms, whatever c. That bounds F from below:
 
 - :math:`\beta > 0`: on an interval of :math:`\sqrt Q` from r to s the root is above its chord,
@@ -37,11 +37,17 @@ ROUNDING = 1e-12
 
 
 def fewest(
-    values: Floats, weights: Floats, bias: Floats, holder: int, rivals: NDArray[np.intp]
+    values: Floats,
+    weights: Floats,
+    bias: Floats,
+    nothing: Floats,
+    holder: int,
+    rivals: NDArray[np.intp],
 ) -> tuple[list[int], bool] | None:
     """The smallest set of words found without which a rival is ahead, and whether it is the smallest.
 
-    ``values`` are (n,), ``weights`` (n, K), ``bias`` (K,). None if there is no such set.
+    ``values`` are (n,), ``weights`` (n, K), ``bias`` (K,), and ``nothing`` (K,) the scores if no word is
+    kept. None if there is no such set.
     """
     there = np.flatnonzero(values)
     x, w = values[there], weights[there]
@@ -52,19 +58,23 @@ def fewest(
         k = int(rivals[at])
         t, q = x * (w[:, holder] - w[:, k]), x * x
         most = len(x) if best is None else len(best) - 1
-        found, proven = _against(t, q, float(bias[holder] - bias[k]), most)
+        beta, left = (float(scores[holder] - scores[k]) for scores in (bias, nothing))
+        found, proven = _against(t, q, beta, left, most)
         exact &= proven
         if found is not None:
             best = found
     return None if best is None else ([int(there[i]) for i in best], exact)
 
 
-def _against(t: Floats, q: Floats, beta: float, most: int) -> tuple[list[int] | None, bool]:
-    """The smallest set of at most so many words without which (1) holds, and whether none is smaller."""
+def _against(t: Floats, q: Floats, beta: float, left: float, most: int) -> tuple[list[int] | None, bool]:
+    """The smallest set of at most so many words without which (1) holds, and whether none is smaller.
+
+    Without any word the margin is ``left``.
+    """
     exact = True
     for n in range(1, most + 1):
         if n == len(t):
-            return (list(range(n)), exact) if beta < 0 else (None, exact)
+            return (list(range(n)), exact) if left < 0 else (None, exact)
         found, impossible = _of_size(t, q, beta, len(t) - n)
         if found is None and not impossible:
             if comb(len(t), n) <= MOST_SETS:

@@ -12,10 +12,10 @@ from textodds.data.rejects import SUFFIX as REJECTED
 from textodds.data.row_file import row_file
 from textodds.data.written_file import replacing
 from textodds.errors import TextoddsError
-from textodds.model.answered_rows import write_rows
-from textodds.model.asked import Answering
-from textodds.model.many_files.finished import Finished, identity_of
+from textodds.model.many_files.file_states import FileStates, identity_of
 from textodds.model.many_files.inputs import InputFile
+from textodds.model.output.answer_request import AnswerSource
+from textodds.model.output.answer_rows import write_rows
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,11 @@ class FileFailure:
 
 
 def answer_file(
-    file: InputFile, answering: Answering, output: Path, finished: Finished, reading: Mapping[str, Any]
+    file: InputFile,
+    answering: AnswerSource,
+    output: Path,
+    finished: FileStates,
+    reading: Mapping[str, object],
 ) -> FileAnswers | FileFailure:
     """Write the answers to a file; what stands in the way of that is told, and stops no other file."""
     try:
@@ -68,7 +72,7 @@ def answer_file(
 
 
 def _answer(
-    file: InputFile, answering: Answering, output: Path, finished: Finished, reading: Mapping[str, Any]
+    file: InputFile, answering: AnswerSource, output: Path, finished: FileStates, reading: Mapping[str, Any]
 ) -> FileAnswers:
     target = output / file.name
     how = dict(reading)

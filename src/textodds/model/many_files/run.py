@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from textodds.data import READ_OPTIONS, Observer, ReadOptions
 from textodds.errors import FilesFailed, InputError
 from textodds.judge.thresholds import Goal
-from textodds.model.asked import Answering, Asked
-from textodds.model.decided import Decision
 from textodds.model.file import load, save
 from textodds.model.many_files.answer_file import FileAnswers, FileFailure
-from textodds.model.many_files.finished import Finished, Maker, digest_of
+from textodds.model.many_files.file_states import FileStates, Maker, digest_of
 from textodds.model.many_files.inputs import found_files
 from textodds.model.many_files.shards import checked_shard, shard_of
 from textodds.model.many_files.worker import Work
 from textodds.model.many_files.workers import outcomes
+from textodds.model.output.answer_request import AnswerRequest, AnswerSource
+from textodds.model.output.decision import Decision
 from textodds.model.text_updates import TextUpdates
 from textodds.stats.tally import MOST_THREADS, default_threads
 
@@ -45,6 +45,7 @@ class FilesAnswered:
     failed: tuple[FileFailure, ...] = ()
     notes: tuple[str, ...] = field(default=(), repr=False)
     is_of_texts: bool = field(default=True, repr=False)
+    answered_by: str = field(default="the prior", repr=False)  # those without a known word or value
 
     @property
     def rows(self) -> int:
@@ -58,7 +59,7 @@ class FilesAnswered:
 
     @property
     def unknown(self) -> int:
-        """Rows without a known word or value, answered by the prior."""
+        """Rows without a known word or value."""
         return sum(each.unknown for each in self.files)
 
     @property
@@ -140,14 +141,14 @@ def predict_files(
     decision = Decision(
         (loss,) if isinstance(loss, str) else tuple(loss), abstain, threshold, tree, max_error, sets, by_class
     )
-    asked = Asked(decision, proba, top, familiarity, prior, None if goal is None else Goal.of(goal))
+    asked = AnswerRequest(decision, proba, top, familiarity, prior, None if goal is None else Goal.of(goal))
     folder, part = Path(output), checked_shard(shard)
     files = found_files(given, folder, format_=reading.get("format"), output_format=output_format)
     with _file_of(model) as path:
         maker = Maker.of(digest_of(path), asked, reading, output_format)
         answering = asked.of(load(path))  # what cannot be answered fails here, not in each file
         mine = shard_of(files, part)
-        left = Finished(folder, maker).left(mine, force=force)
+        left = FileStates(folder, maker).left(mine, force=force)
         folder.mkdir(parents=True, exist_ok=True)
         number = max(1, min(workers or default_threads(), len(left)))
         work = Work(path, maker, asked, folder, reading, threads or (1 if number > 1 else None))
@@ -155,7 +156,7 @@ def predict_files(
     return _summary(folder, done, len(mine) - len(left), answering)
 
 
-def _check(inputs: Sequence[str], workers: int | None, reading: Mapping[str, Any]) -> None:
+def _check(inputs: Sequence[str], workers: int | None, reading: Mapping[str, object]) -> None:
     """Refuse what could only be ignored, or fail for every file."""
     if not all(inputs):
         raise InputError("a file name is empty", hint="check that the shell variable in the command is set")
@@ -196,14 +197,16 @@ def _watched(
 
 
 def _summary(
-    folder: Path, done: Iterable[FileAnswers | FileFailure], skipped: int, answering: Answering
+    folder: Path, done: Iterable[FileAnswers | FileFailure], skipped: int, answering: AnswerSource
 ) -> FilesAnswered:
     """What was done; fails where a file was not."""
     outcomes = sorted(done, key=lambda each: each.path)
     answered = tuple(each for each in outcomes if isinstance(each, FileAnswers))
     failed = tuple(each for each in outcomes if isinstance(each, FileFailure))
     is_of_texts = isinstance(answering.model, TextUpdates)
-    summary = FilesAnswered(str(folder), answered, skipped, failed, answering.notes, is_of_texts)
+    summary = FilesAnswered(
+        str(folder), answered, skipped, failed, answering.notes, is_of_texts, answering.model.without_evidence
+    )
     if not failed:
         return summary
     raise FilesFailed(failed, summary)

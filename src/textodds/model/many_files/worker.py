@@ -16,11 +16,11 @@ from queue import SimpleQueue
 from typing import IO, Any
 
 from textodds.errors import InputError
-from textodds.model.asked import Asked
 from textodds.model.file import load
 from textodds.model.many_files.answer_file import answer_file
-from textodds.model.many_files.finished import Finished, Maker, digest_of
+from textodds.model.many_files.file_states import FileStates, Maker, digest_of
 from textodds.model.many_files.inputs import InputFile
+from textodds.model.output.answer_request import AnswerRequest
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Work:
 
     model: str  # the path of its file
     maker: Maker
-    asked: Asked
+    asked: AnswerRequest
     output: Path
     reading: dict[str, Any]
     threads: int | None
@@ -40,7 +40,7 @@ def answers(work: Work) -> Any:
     answering = work.asked.of(load(work.model, threads=work.threads))
     if digest_of(work.model) != work.maker.model:
         raise InputError(f"`{work.model}` has changed since the run began", hint="run the command again")
-    finished = Finished(work.output, work.maker)
+    finished = FileStates(work.output, work.maker)
     return lambda file: answer_file(file, answering, work.output, finished, work.reading)
 
 

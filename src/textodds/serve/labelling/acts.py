@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from textodds.serve.journal import Journal, now
-from textodds.serve.messages import Document, Forgotten, LearnDocuments
+from textodds.serve.protocol.messages import Document, Forgotten, LearnDocuments
+from textodds.serve.records.journal import Journal, now
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS acts (

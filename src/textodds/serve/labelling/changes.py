@@ -10,7 +10,7 @@ from textodds.errors import Conflict, InputError
 from textodds.serve.labelling.acts import Act, ActRequest, Change3
 from textodds.serve.labelling.ledger import Ledger
 from textodds.serve.labelling.pool import PoolText
-from textodds.serve.messages import Document, Forgotten
+from textodds.serve.protocol.messages import Document, Forgotten
 
 
 class Lease(NamedTuple):

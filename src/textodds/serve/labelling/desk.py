@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 
 from textodds.errors import InputError
-from textodds.serve.journal import Journal
 from textodds.serve.labelling.changes import Changes, Lease
-from textodds.serve.labelling.pool import Pool
+from textodds.serve.labelling.pool import TextPool
 from textodds.serve.labelling.progress import Curve
+from textodds.serve.records.journal import Journal
 
 LEASE = 600.0  # seconds for which a text is somebody's
 ASK_EVERY = 5  # labels after which the most useful are asked for anew
@@ -22,7 +22,7 @@ Ranking = Callable[[Sequence[str]], list[int]]
 class Desk(Changes):
     """Everything about labelling that requests share."""
 
-    def __init__(self, journal: Journal, pool: Pool, classes: Sequence[str] = ()) -> None:
+    def __init__(self, journal: Journal, pool: TextPool, classes: Sequence[str] = ()) -> None:
         super().__init__(journal, pool, classes)
         self.curve = Curve()
         self.leases: dict[str, Lease] = {}

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from textodds.errors import InputError
-from textodds.serve.journal import Journal
 from textodds.serve.labelling import acts as acts_on_disk
 from textodds.serve.labelling.acts import Act
-from textodds.serve.labelling.pool import PREFIX, Pool, PoolText
+from textodds.serve.labelling.pool import PREFIX, PoolText, TextPool
+from textodds.serve.records.journal import Journal
 
 
-class Standing(NamedTuple):
+class StandingLabel(NamedTuple):
     """A label that stands, who has given it, and when."""
 
     label: str
@@ -39,13 +39,13 @@ class Check(NamedTuple):
 class Ledger:
     """Labels, acts and texts."""
 
-    def __init__(self, journal: Journal, pool: Pool, classes: Sequence[str] = ()) -> None:
+    def __init__(self, journal: Journal, pool: TextPool, classes: Sequence[str] = ()) -> None:
         self._journal, self.pool, self._given_classes = journal, pool, tuple(classes)
         self._lock = threading.Lock()
         self._seq = 0
         self.acts: list[Act] = []  # all of them, in order
         self.undone: set[int] = set()
-        self.labels: dict[str, Standing] = {}
+        self.labels: dict[str, StandingLabel] = {}
         self.skipped: dict[str, set[str]] = {}  # by who has skipped them
         self.opinions: dict[str, dict[str, Act]] = {}  # second ones, by text, and by who gave them
         self._decided: dict[str, int] = {}  # the last act that labelled a text
@@ -68,7 +68,7 @@ class Ledger:
                 else:
                     who = self._who(entry.id, entry.label)
                     by, n = ("", 0) if who is None else (who.by, who.n)
-                    self.labels[entry.id] = Standing(entry.label, by, entry.at, n)
+                    self.labels[entry.id] = StandingLabel(entry.label, by, entry.at, n)
 
     def _who(self, name: str, label: str) -> Act | None:
         """The act that gave a text the label that it has, rather than one that only brought it back."""
@@ -87,7 +87,7 @@ class Ledger:
             self._acts_of.setdefault(name, []).append(act)  # its entry may have been read before it
             known = self.labels.get(name)
             if known is not None and not known.n and known.label == after:
-                self.labels[name] = Standing(known.label, act.by, known.at, act.n)
+                self.labels[name] = StandingLabel(known.label, act.by, known.at, act.n)
         if act.undoes is not None:
             self.undone.add(act.undoes)
         if act.kind == "class" and act.label is not None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from textodds.serve.messages import NewLabel, Probability, Request, Version
+from textodds.serve.protocol.messages import NewLabel, Probability, Request, Version
 
 By = Annotated[
     str, Meta(max_length=100, description="Who labels; with tokens, by default the name of the token.")

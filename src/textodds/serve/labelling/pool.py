@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from textodds.errors import ModelFileError
-from textodds.serve.journal import PRIVATE, now
+from textodds.serve.records.journal import PRIVATE, now
 
 MOST = 100_000  # texts that wait at most
 PREFIX = "text-"
@@ -54,10 +54,10 @@ class PoolFile(NamedTuple):
     at: str = ""
 
 
-class Pool:
+class TextPool:
     """The texts, in a file beside the journal, and in memory.
 
-    >>> pool = Pool(":memory:")
+    >>> pool = TextPool(":memory:")
     >>> pool.add(PoolFile("0", "a.csv", None, "text", "[]", 2), [("see you", 0, 1), ("see me", 1, 2)])
     2
     >>> [each.text for each in pool.search("ME see", 5)], len(pool)

@@ -6,7 +6,6 @@ import contextlib
 import json
 import re
 import sys
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +13,11 @@ from textodds.data import Batch, read
 from textodds.data import files as data_files
 from textodds.data.batch import taken
 from textodds.data.encoding import is_utf8, proposal
-from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError
-from textodds.serve.parent import questions
+from textodds.errors import BadRow, MissingColumn, NoData, TextoddsError
+from textodds.serve.sent_file import SENT, Told, begin, tell, unnamed
 from textodds.study.duplicates import repeats
 
-MEMORY = 4 << 30  # bytes
 LOOKED_AT = 30  # columns that are looked through for texts
-SENT = "the uploaded file"
 OUT = Path("texts.json")
 
 
@@ -106,30 +103,21 @@ def gathered(path: Path, column: str | None, longest: int, most: int) -> dict[st
     }
 
 
-def _problem(error: TextoddsError, file: str) -> dict[str, str | None]:
-    problem = error.problem.replace(f"`{file}`", SENT).replace(file, SENT)
+def _problem(error: TextoddsError, file: str) -> Told:
     hint = None if error.hint is None or "--" in error.hint or isinstance(error, BadRow) else error.hint
-    return {"problem": problem, "hint": hint, "code": error.code}
+    return {"problem": unnamed(error.problem, file), "hint": hint, "code": error.code}
 
 
 def main(file: str, options: str) -> None:
     """Write the texts beside the file, and print what went wrong, if anything, as one line of JSON."""
-    questions(Path.cwd())  # none is asked
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
-        import resource
 
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    plain: dict[str, Any] = {}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            OUT.write_text(json.dumps(gathered(Path(file), **json.loads(options))), encoding="utf-8")
-    except TextoddsError as error:
-        plain = _problem(error, file)
-    except MemoryError:
-        problem = f"{SENT} needs more memory than allowed"
-        plain = {"problem": problem, "hint": "send fewer rows", "code": InputError.code}
-    sys.stdout.write(json.dumps(plain))
+    def write() -> Told:
+        found = gathered(Path(file), **json.loads(options))
+        OUT.write_text(json.dumps(found), encoding="utf-8")
+        return {}
+
+    begin()
+    tell(write, lambda error: _problem(error, file))
 
 
 if __name__ == "__main__":

@@ -18,16 +18,16 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.model.text_model import TextModel
 from textodds.serve.endpoint import Body, Call
 from textodds.serve.endpoints import endpoint
-from textodds.serve.fold import ServedModel
-from textodds.serve.journal import Journal
 from textodds.serve.labelling import messages
 from textodds.serve.labelling.acts import ActRequest
 from textodds.serve.labelling.desk import ASK_EVERY, CHECKED, SAMPLE, Desk
 from textodds.serve.labelling.ledger import Check
 from textodds.serve.labelling.pool import MOST, PoolFile, PoolText
 from textodds.serve.labelling.progress import Labelled, Measured, why_not
-from textodds.serve.problems import shorten
+from textodds.serve.protocol.problems import shorten
+from textodds.serve.records.journal import Journal
 from textodds.serve.service import Service
+from textodds.serve.updates.fold import ServedModel
 
 FEW = 10  # answers below which a share has no interval
 TEXTS_FILE = "text\nwin a free phone now\nsee you at noon\n"

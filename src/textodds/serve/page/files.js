@@ -58,7 +58,7 @@ async function run(source) {
   $("files-run").replaceChildren(isWhole || control.signal.aborted ? "" : told(problem));
   if (answers.rows) summary(source, answers, seconds(), isWhole ? "" : ` (${end.toLowerCase()})`);
   if (isWhole && state.card.compare) offerComparison($("files-compared"), source, answers, classify);
-  if (isWhole && source.label !== null) await measure($("files-measured"), source, answers);
+  if (isWhole && source.label !== null) await measure($("files-measured"), source, answers, classify);
 }
 
 async function classify(source, answers, signal, tick) {

@@ -1,6 +1,6 @@
 // What a labelled file says of the answers, row by row: mistakes to read and correct, slices, coverage, costs.
 
-import { coverage, costCurve } from "./curves.js";
+import { costCurve, costOfOne, coverage } from "./curves.js";
 import { button, cell, chance, count, h, percent, plural, said, section, select, shortened, shown, soft, table } from "./dom.js";
 import { isOfRows, labels } from "./state.js";
 
@@ -41,7 +41,7 @@ export function wilson(right, n) {
 }
 
 /** Sections of what can be seen row by row; they are drawn again as labels are corrected. */
-export function judge(source, answers) {
+export function judge(source, answers, classify) {
   const before = score(answers);
   if (!before.n) return [];
   const parts = { confused: h("div.stack"), reading: h("div.stack"), curves: h("div.stack"), moved: h("p", { role: "status", id: "moved" }) };
@@ -52,7 +52,7 @@ export function judge(source, answers) {
   };
   draw();
   return [section("h-confused", "Truth and answer", parts.confused, parts.moved, parts.reading),
-    section("h-coverage", "Coverage and costs", parts.curves), section("h-slices", "By a column", slices(source, answers))];
+    section("h-coverage", "Coverage and costs", parts.curves, costOfOne(source, answers, classify)), section("h-slices", "By a column", slices(source, answers))];
 }
 
 function movement(before, { n, right }, corrected) {

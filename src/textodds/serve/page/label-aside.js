@@ -1,8 +1,9 @@
 // What the labels are worth so far: accuracy with its interval, a learning curve, classes, precision, people.
 
 import { get } from "./api.js";
-import { button, count, folded, h, percent, plural, s, said, shown, soft, table } from "./dom.js";
-import { desk } from "./label-desk.js";
+import { $, button, count, folded, h, percent, plural, s, said, shown, soft, table } from "./dom.js";
+import { swatch } from "./examples.js";
+import { checked, desk } from "./label-desk.js";
 import { labels } from "./state.js";
 
 let drawnFor = null;
@@ -17,6 +18,7 @@ export function drawAside(place, acts) {
     desk.progress = found;
     place.querySelector(".worth")?.replaceChildren(...worth().filter(Boolean));
     place.querySelector(".by-class")?.replaceWith(classTable(acts));
+    $("check-state")?.replaceChildren(checked());
   }, () => (drawnFor = null));
 }
 
@@ -34,7 +36,7 @@ function worth() {
   } else {
     parts.push(h("p", h("b", isNew ? "Too few to say" : "Not measured here")), soft(`${upper(why ?? "no label yet")}.`));
   }
-  if (curve.length > 1) parts.push(picture(curve), asTable(curve));
+  if (curve.length > 1) parts.push(picture(curve), soft("Dashed: always the largest class."), asTable(curve));
   parts.push(fair(guesses));
   return parts;
 }
@@ -88,7 +90,7 @@ function classTable({ begin, again }) {
       : `${count(check.right)} of ${count(check.answered)}; too few to say`;
     const start = button(check && check.answered < check.of ? "Go on" : "Check", () => (check && check.answered < check.of ? go(check) : begin(label)),
       { class: "quiet", disabled: !canCheck, "aria-label": `Check the precision of ${shown(label)} with 20 texts` });
-    return h("li", h("span.name", said(label)), h("span.number", count(texts)), start, told ? h("span.soft.told", `Precision ${told}`) : null);
+    return h("li", h("span.name", swatch(label), said(label)), h("span.number", count(texts)), start, told ? h("span.soft.told", `Precision ${told}`) : null);
   });
   return h("section.card.by-class", { "aria-labelledby": "h-label-classes" }, h("h3", { id: "h-label-classes" }, "Classes"), h("ul.plain.counts", rows),
     soft("“Check” asks about 20 texts that the model takes for a class: how many of them are."));

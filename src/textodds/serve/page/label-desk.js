@@ -35,5 +35,11 @@ export async function refresh() {
   desk.state = await get(`v1/labelling?by=${encodeURIComponent(by())}`);
 }
 
+/** How far the check of a precision has come, as far as that is known. */
+export function checked() {
+  const found = desk.progress?.checks.find(({ check }) => check === desk.check?.check);
+  return found ? ` ${found.answered} of ${found.of} answered.` : "";
+}
+
 /** Names of the classes, as the service lists them. */
 export const classes = () => desk.state.classes.map(({ label }) => label);

@@ -1,14 +1,16 @@
 // The text that is labelled: large, with the words that tell tinted, and the keys along the bottom.
 
 import { post } from "./api.js";
-import { button, chance, count, h, plural, said, shortened, shown, soft, told } from "./dom.js";
-import { classes, desk, order, remember } from "./label-desk.js";
+import { button, chance, count, h, listed, plural, said, shortened, shown, soft, told } from "./dom.js";
+import { by, checked, classes, desk, order, remember } from "./label-desk.js";
 import { Picker } from "./picker.js";
-import { own, state } from "./state.js";
+import { own, state, tonesOf } from "./state.js";
 
 const ORDERS = { useful: "the most useful", doubt: "the most in doubt", random: "at random", second: "for a second opinion" };
 const picker = new Picker("give", "Give a label", (label) => acts.give(label), true);
 const TOLD = 40; // words that are tinted at most
+const NAMED = 3; // of each side that are said in words
+const FEW = 5; // classes that stand in one line with the other keys
 let acts = {};
 
 /** Draws the text at hand; `acts` are what can be done with it. */
@@ -41,7 +43,8 @@ function heading() {
 
 /** In which order texts come. */
 function choice() {
-  const names = Object.entries(ORDERS).filter(([name]) => name !== "second" || desk.state.people.length > 1 || order() === "second");
+  const isBesideOthers = desk.state.people.some(({ by: who }) => who && who !== by());
+  const names = Object.entries(ORDERS).filter(([name]) => name !== "second" || isBesideOthers || order() === "second");
   const change = (event) => {
     remember({ order: event.target.value });
     acts.again();
@@ -53,9 +56,7 @@ function choice() {
 
 function checking() {
   const { label } = desk.check;
-  const found = desk.progress?.checks.find(({ check }) => check === desk.check.check);
-  const state = found ? ` ${count(found.answered)} of ${count(found.of)} answered.` : "";
-  return h("div.tinted", h("p", "Are these texts ", h("b", said(label)), `? They are drawn from those that the model takes for it.${state}`),
+  return h("div.tinted", h("p", "Are these texts ", h("b", said(label)), `? They are drawn from those that the model takes for it.`, h("span", { id: "check-state" }, checked())),
     button("Stop", acts.end, { class: "quiet" }));
 }
 
@@ -68,7 +69,7 @@ function question() {
     text.label && how !== "second" ? soft("It has the label ", h("b", said(text.label)), text.by ? ` by ${shown(text.by)}` : "", "; another takes its place.") : null,
     how === "second" ? soft("Somebody has labelled this text. What would you say? Both opinions are kept.") : null,
     h("blockquote", { id: "asked", class: "reading asked", dir: "auto" }, shown(text.text)),
-    h("p.telling.soft", { "aria-hidden": "true" }),
+    h("p.telling.soft"),
     like.length ? h("div.note.alike", h("p", `${like.length === 1 ? "A text" : count(like.length) + " texts"} nearly the same ${like.length === 1 ? "has" : "have"} a label:`),
       h("ul.plain", like.slice(0, 5).map((each) => h("li", h("b", said(each.label)), " ", h("q", shortened(each.text, 120)))))) : null,
     alike.length && how !== "second" ? twins(alike) : null,
@@ -103,7 +104,9 @@ function bar() {
   const chanceOf = check ? "" : current.guess ? ` ${chance(current.guess.probability)}` : "";
   const accept = answer === null ? null
     : button([key("Enter"), check ? "Yes, " : "", said(answer), h("span.number", chanceOf)], () => acts.give(answer), { class: "main", "data-accept": answer });
-  return h("div.keys", accept, picker.node, h("div.row", button([key("S"), "Skip"], acts.skip), back));
+  const others = h("div.row", button([key("S"), "Skip"], acts.skip), back);
+  if (classes().length <= FEW) return h("div.keys", accept, picker.node, others);
+  return h("div.keys.many", accept, others, picker.node); // many classes have lines of their own
 }
 
 /** Tints the words that tell, once the service has said which. */
@@ -118,6 +121,7 @@ async function tint(card) {
   const why = await post("v1/explain", { text: text.text, label: desk.check?.label ?? guess.label }).catch(() => null);
   if (!why || desk.current?.text?.id !== text.id || !card.isConnected) return;
   const points = Array.from(text.text);
+  const tones = tonesOf(why.label, why.rival);
   const telling = why.places.filter(({ log_odds: x }) => x).sort((a, b) => Math.abs(b.log_odds) - Math.abs(a.log_odds)).slice(0, TOLD);
   const most = Math.max(...telling.map(({ log_odds: x }) => Math.abs(x)), 1e-9);
   const nodes = [];
@@ -125,12 +129,20 @@ async function tint(card) {
   for (const { start, end, log_odds: x } of telling.sort((a, b) => a.start - b.start)) {
     if (start < at) continue;
     nodes.push(shown(points.slice(at, start).join("")));
-    const word = h("span", { class: `word ${x > 0 ? "for" : "against"}` }, shown(points.slice(start, end).join("")));
+    const word = h("span", { class: `word ${tones[x > 0 ? 0 : 1]}` }, shown(points.slice(start, end).join("")));
     word.style.setProperty("--depth", (Math.abs(x) / most).toFixed(3));
     nodes.push(word);
     at = end;
   }
   nodes.push(shown(points.slice(at).join("")));
   card.querySelector("#asked").replaceChildren(...nodes);
-  if (telling.length) line.replaceChildren(h("span.key.word.for", "for ", said(why.label)), " ", h("span.key.word.against", "for ", said(why.rival)));
+  if (!telling.length) return;
+  const sides = [[why.label, (x) => x > 0], [why.rival, (x) => x < 0]];
+  line.replaceChildren(...sides.map(([label, isOf], i) => {
+    const most = strongest(telling.filter(({ log_odds: x }) => isOf(x)));
+    return h("span.side", h("span", { class: `key word ${tones[i]}` }, "for ", said(label)), most.length ? listed(most) : "nothing");
+  }));
 }
+
+/** The words that tell most, each once. */
+const strongest = (places) => [...new Set([...places].sort((a, b) => Math.abs(b.log_odds) - Math.abs(a.log_odds)).map(({ word }) => word))].slice(0, NAMED);

@@ -38,7 +38,11 @@ let isLoaded = false;
 
 /** Begins when the view is first seen: who only tries a text asks for nothing else. */
 async function shown() {
-  if (isLoaded || $("view-label").hidden) return;
+  if ($("view-label").hidden) return;
+  if (isLoaded && desk.state && desk.state.version !== state.version) { // something was learned or undone elsewhere
+    await refresh().then(() => draw(), () => {});
+  }
+  if (isLoaded) return;
   isLoaded = true;
   parts.text.replaceChildren(h("p.soft", { role: "status" }, "Looking…"));
   await again();

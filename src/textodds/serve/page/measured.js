@@ -13,9 +13,9 @@ const TITLE = "Evaluation";
 const head = (name) => h("th", { scope: "row" }, said(name));
 
 /** Sends the file to be measured, and shows the result; what its rows say by themselves stands there at once. */
-export async function measure(box, source, answers) {
+export async function measure(box, source, answers, classify) {
   const wait = h("p.soft", { role: "status" }, "Evaluating…");
-  box.replaceChildren(section("h-measured", TITLE, wait), ...(isOfLabels() ? [] : judge(source, answers)));
+  box.replaceChildren(section("h-measured", TITLE, wait), ...(isOfLabels() ? [] : judge(source, answers, classify)));
   const [text, label] = [source.text, source.label].map((at) => source.columns[at]);
   const named = { ...(isOfRows() ? {} : { text }), label, ...(source.separator ? { label_separator: source.separator } : {}) };
   try {

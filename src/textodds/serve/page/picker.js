@@ -1,6 +1,7 @@
 // Choosing a class: buttons for a few, a filter for many, and a new one if that is wanted.
 
-import { button, folded, h, said } from "./dom.js";
+import { folded, h, said } from "./dom.js";
+import { swatch } from "./examples.js";
 
 const MOST = 9;
 
@@ -62,7 +63,7 @@ export class Picker {
     this.#shown = found.slice(0, MOST);
     this.#buttons.replaceChildren(...this.#shown.map((label, i) =>
       h("button", { type: "button", "data-label": label, onclick: () => this.onpick(label, false) },
-        this.keys ? h("kbd", { "aria-hidden": "true" }, String(i + 1)) : null, said(label))));
+        this.keys ? h("kbd", { "aria-hidden": "true" }, String(i + 1)) : null, swatch(label), said(label))));
     if (!found.length) this.#buttons.append(h("span.soft", "No such class."));
   }
 }

@@ -39,6 +39,9 @@ export function toneOf(label) {
   return { [labels()[0]]: "one", [labels()[1]]: "two" }[label] ?? null;
 }
 
+/** How evidence for a label, and for its rival, is drawn: of two classes each has its own colour. */
+export const tonesOf = (label, rival) => (toneOf(label) && toneOf(rival) ? [toneOf(label), toneOf(rival)] : ["for", "against"]);
+
 /** Whether the model reads rows, columns by name, rather than one text. */
 export const isOfRows = () => Boolean(state.card.columns);
 

@@ -6,7 +6,7 @@ import { isSet } from "./decide.js";
 import {
   $, button, chance, count, folded, h, listed, odds, plural, said, select, shortened, shown, signed, soft, term, told,
 } from "./dom.js";
-import { given, isOfLabels, isOfRows, labels, state, toneOf } from "./state.js";
+import { given, isOfLabels, isOfRows, labels, state, toneOf, tonesOf } from "./state.js";
 
 const OTHERS = "others"; // the service's name for all other classes together
 const ALL = "";
@@ -156,8 +156,7 @@ function reading(why, asked, against) {
   return [box, line];
 }
 
-/** How evidence for a label, and for its rival, is drawn: of two classes each has its own colour. */
-const tones = ({ label, rival }) => (toneOf(label) && toneOf(rival) ? [toneOf(label), toneOf(rival)] : ["for", "against"]);
+const tones = ({ label, rival }) => tonesOf(label, rival);
 
 const legend = (label, against) => [h("span", { class: `key word ${toneOf(label) ?? "for"}` }, "for ", said(label)),
   h("span", { class: `key word ${toneOf(against) ?? "against"}` }, ...(isOfLabels() ? ["against ", said(label)] : ["for ", said(against)])),

@@ -18,7 +18,7 @@ from textodds.judge.evaluation import Evaluation, EvaluationSums, numbers_of
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import AUTO, as_dict
 from textodds.model.parameters import parameter_count
-from textodds.model.table_model import TableModel
+from textodds.model.tables.table_model import TableModel
 from textodds.stats.tally import checked_threads
 from textodds.training.choose.pool import Pool, TablePool
 from textodds.training.choose.trial import Answers

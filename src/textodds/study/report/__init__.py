@@ -14,7 +14,7 @@ From outside: the names below, `evaluation_page`, `label_page`, `comparison_page
 """
 
 from textodds.study.report.curve_pictures import (
-    Trials,
+    BinomialTrials,
     descents,
     gaussian_likelihood,
     likelihoods,
@@ -24,8 +24,8 @@ from textodds.study.report.gaussian_pictures import boundaries, densities
 from textodds.study.report.picture import Picture
 
 __all__ = [
+    "BinomialTrials",
     "Picture",
-    "Trials",
     "boundaries",
     "densities",
     "descents",

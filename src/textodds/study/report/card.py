@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textodds.judge.baseline import accuracy_sentence
 from textodds.judge.evaluation import held_out_measures
 
 if TYPE_CHECKING:
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
     from textodds.model.text_model import TextModel
 
 
@@ -56,14 +56,14 @@ def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
         yield "fingerprint", fingerprint
 
 
-def _learner(learner: Any) -> str:
+def _learner(learner: object) -> str:
     if not isinstance(learner, Mapping):
         return str(learner)
     told = _choices({key: value for key, value in learner.items() if key != "learner"})
     return f"{learner.get('learner')} ({told})" if told else str(learner.get("learner"))
 
 
-def _choices(plain: Mapping[str, Any]) -> str:
+def _choices(plain: Mapping[str, object]) -> str:
     """Choices in words: what is off or not given is left out.
 
     >>> _choices({"alpha": 0.5, "fit_prior": True, "lower": False, "ngrams": [1, 2], "stop_words": None})

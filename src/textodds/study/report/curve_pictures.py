@@ -135,7 +135,7 @@ def _shares(x: Floats, is_own: Any) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class Trials:
+class BinomialTrials:
     r"""A number of successes in a number of trials, and the likelihood of their share.
 
     .. math::
@@ -144,7 +144,7 @@ class Trials:
     This is the likelihood of a Bernoulli distribution, and that of one word of a multinomial, but for factors
     without θ.
 
-    >>> Trials(3.0, 4.0).maximum, Trials(3.0, 4.0).log_likelihood(np.array([0.5])).round(4)
+    >>> BinomialTrials(3.0, 4.0).maximum, BinomialTrials(3.0, 4.0).log_likelihood(np.array([0.5])).round(4)
     (0.75, array([-2.7726]))
     """
 
@@ -175,14 +175,14 @@ class Trials:
 
 
 def likelihoods(
-    by_class: Mapping[str, Mapping[str, Trials]], name: str, outcomes: Mapping[str, float]
+    by_class: Mapping[str, Mapping[str, BinomialTrials]], name: str, outcomes: Mapping[str, float]
 ) -> Picture:
     r"""A picture of likelihoods of shares over the share, one panel for each model, one curve for each class.
 
     Parameters
     ----------
     by_class : dict of dicts
-        `Trials` by model and class: ``{"Bernoulli": {"spam": Trials(30, 100), …}, …}``.
+        `BinomialTrials` by model and class: ``{"Bernoulli": {"spam": BinomialTrials(30, 100), …}, …}``.
     name : str
         What the share is of, such as a word.
     outcomes : dict
@@ -219,7 +219,7 @@ def likelihoods(
     return Picture(figure, f"Likelihoods of {name}", tuple(notes), about)
 
 
-def _draw_shares(axes: Axes, classes: Mapping[str, Trials], outcomes: float) -> None:
+def _draw_shares(axes: Axes, classes: Mapping[str, BinomialTrials], outcomes: float) -> None:
     ends = np.array([each.interval() for each in classes.values()])
     low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
     share = np.union1d(

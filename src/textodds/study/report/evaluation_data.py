@@ -19,7 +19,7 @@ from textodds.study.report.picture import MOST
 from textodds.study.report.ranking_curves import RankingCounts, RankingCurve
 
 if TYPE_CHECKING:
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 Watcher = Callable[[Sequence[str], Floats], None]
 """Looks at true labels (N,) and log-posteriors (N, K) as they pass."""

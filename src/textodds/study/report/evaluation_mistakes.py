@@ -12,7 +12,7 @@ from textodds.model.explain.markup import mark
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
     from textodds.study.report.evaluation_data import Mistake
 
 WORDS = 12  # words of each class

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, Reliability, wilson
 from textodds.model.explain import visible
-from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.study.report import card, figures
 from textodds.study.report.evaluation_classes import DRAWN, class_measures, classes_figure, confusion
@@ -23,13 +23,13 @@ from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 
 if TYPE_CHECKING:
     from textodds.model.file import AnyModel
-    from textodds.model.table_model import TableModel
+    from textodds.model.tables.table_model import TableModel
 
 SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is said how they do
 
 
 def evaluation_report(
-    model: AnyModel, source: object, labels: object = None, *, called: str = "the model", **reading: Any
+    model: AnyModel, source: object, labels: object = None, *, called: str = "the model", **reading: object
 ) -> str:
     """The report of `textodds evaluate --report`: one HTML file, with figures and without scripts.
 

@@ -19,7 +19,7 @@ from textodds.study.report.evaluation_data import DIGITS, Mistake
 from textodds.study.report.ranking_curves import RankingCounts, RankingCurve
 
 if TYPE_CHECKING:
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 CURVES = 100  # labels of which scores are counted; of more, none
 DISTINCT = 20_000  # scores of a label that are kept apart

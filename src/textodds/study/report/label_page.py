@@ -31,7 +31,7 @@ from textodds.study.report.picture import MOST
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from textodds.model.multilabel_model import MultiLabelModel
+    from textodds.model.multilabel.multilabel_model import MultiLabelModel
 
 LARGE = ("micro_f1", "macro_f1", "sample_f1", "subset_accuracy", "average_precision")
 """The measures at the head of the page."""

@@ -26,10 +26,10 @@ WEIGHTINGS = {"binary": Weighting("binary")}
 
 GIVEN = "as given"
 
-WORDS_ALONE, COUNTED, SCALED, BINARY = 2.0, 2.0, 1.0, 2.0
-"""Logarithms of the prior odds against a candidate, the sum of held-out log-loss by which it has to be ahead:
-without runs of letters; of naive Bayes; of features scaled by it; of binary occurrences. Softmax regression
-of words and letters, which is hard to beat where labels are few, has none against it."""
+AGAINST = 3.0
+"""Logarithm of the prior odds against each departure from what is expected to be best of few labels: softmax
+regression of runs of letters, scaled by naive Bayes or not, with tf-idf. It is the sum of held-out log-loss
+by which learning from counts, leaving out runs of letters, or binary occurrences have to be ahead."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Candidate:
     features: str = GIVEN
     textbook: bool = False  # whether nothing is chosen or calibrated
     typical: bool = False  # whether it must stay a distribution of texts
+    may_pool: bool = False  # whether naive Bayes may be pooled with it: no learner was named
 
     @property
     def is_open(self) -> bool:
@@ -59,13 +60,13 @@ class Candidate:
     @property
     def prior_odds(self) -> float:
         """Logarithm of the odds against it before any text is seen."""
-        entry, settings = self.learner.entry, self.recipe.settings
-        is_of_words = settings.characters is None and settings.unit == "words"
-        against = WORDS_ALONE if is_of_words else 0.0
-        against += COUNTED if not entry.needs_documents else SCALED if entry.family == "hybrid" else 0.0
-        weighting = self.recipe.weighting
-        is_binary = getattr(self.learner, "binary", False) if weighting is None else weighting != Weighting()
-        return against + (BINARY if is_binary else 0.0)
+        settings, weighting = self.recipe.settings, self.recipe.weighting
+        departures = (
+            settings.characters is None and settings.unit == "words",
+            not self.learner.entry.needs_documents,
+            getattr(self.learner, "binary", False) if weighting is None else weighting != Weighting(),
+        )
+        return AGAINST * sum(map(bool, departures))
 
     def of_few(self) -> Candidate:
         """The same of few texts: with words that are in one text only, unless somebody has said otherwise."""
@@ -188,10 +189,10 @@ def candidates(pins: Pins) -> list[Candidate]:
         all_of_them = tuple(name for name in all_of_them if LEARNERS[name].needs_documents)
     learners = {_name(learner): learner for learner in pins.learners or all_of_them}
     if pins.has_shape:
-        return [_candidate(GIVEN, learner, pins.recipe, pins.typical) for learner in learners.values()]
+        return [_candidate(GIVEN, learner, pins.recipe, pins) for learner in learners.values()]
     asked = bool(pins.features)  # what somebody asks for is tried, whatever has won elsewhere
     return [
-        _candidate(features, learners[name], {**FEATURES[features], **pins.recipe}, pins.typical)
+        _candidate(features, learners[name], {**FEATURES[features], **pins.recipe}, pins)
         for features in FEATURES
         for name in learners
         if features in (pins.features if asked else LEARNERS[name].features)
@@ -228,5 +229,7 @@ def _name(learner: Named) -> str:
     return learner if isinstance(learner, str) else name_of(resolved(learner))
 
 
-def _candidate(features: str, learner: Named, words: Mapping[str, object], typical: bool) -> Candidate:
-    return Candidate(f"{_name(learner)}, {features}", resolved(learner), words, features, typical=typical)
+def _candidate(features: str, learner: Named, words: Mapping[str, object], pins: Pins) -> Candidate:
+    learner, name = resolved(learner), f"{_name(learner)}, {features}"
+    may_pool = not pins.learners and learner.entry.is_penalised
+    return Candidate(name, learner, words, features, typical=pins.typical, may_pool=may_pool)

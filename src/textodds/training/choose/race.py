@@ -16,9 +16,10 @@ from textodds.judge.baseline import Baseline
 from textodds.learn.held_out import FEWEST_TO_CHOOSE, FOLDS, held_out, tells_classes_apart
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import name_of
+from textodds.learn.softmax.pool_choice import LEAST
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, usual
 from textodds.training.choose.pool import Pool, PooledSource
-from textodds.training.choose.trial import Trial, Trials
+from textodds.training.choose.trial import VISIT, Trial, Trials
 
 BUDGET = 60.0
 """Seconds of an ordinary core that choosing and learning may take: enough for a million short texts."""
@@ -26,17 +27,17 @@ BUDGET = 60.0
 FIRST, FIRST_SIZE = 2500, 3 << 19
 """Texts that all candidates are tried on, or fewer of so many characters, but no fewer than `FEWEST`."""
 
-LAST, LAST_SIZE = 20_000, 10 << 20
+LAST, LAST_SIZE = 8000, 6 << 20
 """Likewise, of those that the best are tried on: more would not change the choice, only its price."""
 
 FEWEST = 1000
 
 FEW = 300
-"""Texts below which words of a single text are kept, and time does not decide."""
+"""Texts below which words of a single text are kept."""
 
 ENOUGH_FIRST, ENOUGH = 500, 2000
 """Held-out texts in the first lap and in the last, or fewer of a fifth of those characters, but in a last lap
-after another no fewer than `FEWEST`."""
+after another no fewer than in the first."""
 
 GROWTH, SLACK = 4, 0.08
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
@@ -47,8 +48,8 @@ counts lead, softmax may be behind by what all texts there are may bring: it ove
 MOST, MOST_COUNTS = 3, 2
 """Kinds of features with which softmax goes on to the next lap, and learners from counts that do."""
 
-SURE, EQUAL = 2.0, 0.5
-"""Standard errors by which a candidate must be behind to be out, and up to which it is as good as another."""
+SURE = 2.0
+"""Standard errors by which a candidate must be behind to be out."""
 
 HOPELESS = 1.2
 """Times the best loss so far at which a learner from counts is not tried on more features."""
@@ -59,7 +60,11 @@ FIRST_SHARE = 0.4
 FINISH = 3.0
 """Times what a trial took on one fold that learning from all texts takes."""
 
-BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
+POOLED, MOST_POOLED = 30.0, 3
+"""Times that a visit to every word of a sample takes which a pool with naive Bayes takes, and how many of the
+best trials are tried so."""
+
+BEHIND, NO_TIME, NO_ROOM, NO_TERM = "behind", "no time", "no room", "no term"
 
 CELL, TRIAL = 32, 1.5
 """Bytes that a word of a text takes, and how often a trial has them."""
@@ -76,7 +81,7 @@ class Choice:
     trials: tuple[
         Trial, ...
     ]  # the last of everything that was tried, on most texts and with least loss first
-    fate: dict[str, str]  # why a candidate did not go on: `BEHIND`, `NO_TIME`, or `NO_ROOM` in memory
+    fate: dict[str, str]  # why a candidate did not go on: `BEHIND`, `NO_TIME`, `NO_ROOM` in memory, `NO_TERM`
     seconds: float  # that an ordinary core takes for the race, by the work that it was
     budget: float  # that it was given
 
@@ -151,7 +156,7 @@ class _Board:
         return self.budget - self.spent
 
 
-class Limits(TypedDict, total=False):
+class RaceOptions(TypedDict, total=False):
     """What `race` takes beside the candidates."""
 
     budget: float
@@ -162,7 +167,7 @@ class Limits(TypedDict, total=False):
 
 
 def settle(
-    pooled: PooledSource, wanted: Pins | Recipe, **limits: Unpack[Limits]
+    pooled: PooledSource, wanted: Pins | Recipe, **limits: Unpack[RaceOptions]
 ) -> tuple[Recipe, Choice | None]:
     """The best recipe that is not ruled out, and how it was chosen; the usual one if too little tells.
 
@@ -181,7 +186,7 @@ def settle(
     return usual(wanted) if isinstance(wanted, Pins) else replace(wanted, is_open=False), None
 
 
-def chosen(pool: Pool, field: Sequence[Candidate], **limits: Unpack[Limits]) -> Choice | None:
+def chosen(pool: Pool, field: Sequence[Candidate], **limits: Unpack[RaceOptions]) -> Choice | None:
     """The best candidate; None if there is none to choose from, or too little to choose by."""
     budget = limits.get("budget", BUDGET)
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget >= 0:
@@ -205,8 +210,8 @@ def race(
     calibrate: bool = True,
     spent: float = 0.0,
     observer: Observer | None = None,
-) -> Choice:
-    """The candidate of least held-out log-loss that the budget allows.
+) -> Choice | None:
+    """The candidate of least held-out log-loss that the budget allows; None if no term is left to any.
 
     The first lap is run on a few thousand texts with every candidate, the cheap ones first, the last on more
     with the best ones (successive halving). The penalty is sought with the first features. A
@@ -227,11 +232,15 @@ def race(
             break
         ran = now
         running = _still_in(board, ran, next_n, pool)
+    if not ran:
+        return None
     winner = _best(board, ran, pool)
     if winner.n == laps[-1]:
         for trial in _near(winner, ran, 1.0):
             ran += _lap(board, trials, trial.candidate.reweighted(), trial.n, observer, like=trial)
         winner = _best(board, ran, pool)
+    if calibrate and (pooled := _pooled(board, trials, winner, ran)) is not None:
+        winner = pooled
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
     return Choice(winner, tuple(tried), dict(board.fate), board.spent, budget)
 
@@ -249,7 +258,7 @@ def enough(n: int, pool: Pool) -> int:
     """How many of the n texts of a lap are to be held out; one part of them at least."""
     laps = sizes(pool)
     most = ENOUGH if n == laps[-1] else ENOUGH_FIRST
-    size, least = (FIRST_SIZE, 1) if n == laps[0] else (LAST_SIZE, FEWEST)
+    size, least = (FIRST_SIZE, 1) if n == laps[0] else (LAST_SIZE, ENOUGH_FIRST)
     return max(min(most, int(size / FOLDS / max(pool.mean_size, 1.0))), least)
 
 
@@ -288,7 +297,9 @@ def _lap(
                 those.append(candidate)
                 if observer is not None:
                     observer.candidate(candidate.name, n, number, len(running))
-        for trial in trials.together(those, n, enough(n, trials.pool)):
+        trials_of_group = trials.together(those, n, enough(n, trials.pool))
+        board.fate |= dict.fromkeys((one.name for one in those), NO_TERM)  # but for those that have a trial
+        for trial in trials_of_group:
             board.last[trial.candidate.name] = trial
             board.spent += trial.seconds
             board.fate.pop(trial.candidate.name, None)
@@ -353,19 +364,40 @@ def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[C
 
 
 def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
-    """The trial of least loss of a lap, or one as good that is learned far sooner, if it can be in time."""
+    """The trial of least loss of a lap, prior odds included, that can be learned from all texts in time."""
 
     def time(trial: Trial) -> float:
         return _finish(trial, pool)
 
     in_time = [trial for trial in ran if time(trial) <= max(board.left, 0.0)]
-    if not in_time:
-        return min(ran, key=time)
-    best = min(in_time, key=_by_evidence)
-    if len(pool) < FEW:  # soon learned, all of them, and within a standard error of each other
-        return best
-    sooner = [trial for trial in in_time if 2 * time(trial) < time(best)]
-    return min(_near(best, sooner, EQUAL), key=time, default=best)
+    return min(in_time, key=_by_evidence) if in_time else min(ran, key=time)
+
+
+def _pooled(board: _Board, trials: Trials, winner: Trial, ran: Sequence[Trial]) -> Trial | None:
+    """The best trial that is pooled with naive Bayes, if that is better than the winner.
+
+    Of the features with which softmax regression did best, and of those that are about as good with them.
+    """
+    open_ones = [
+        trial
+        for trial in ran
+        if trial.candidate.may_pool and trial.n == winner.n and _finish(trial, trials.pool) <= board.left
+    ]
+    if not open_ones or len(winner.held.codes) < LEAST:
+        return None
+    first = winner if winner in open_ones else min(open_ones, key=_by_evidence)
+    if first.log_loss > (1 + SLACK) * winner.log_loss:
+        return None
+    found = []
+    for trial in _near(first, open_ones, SURE)[:MOST_POOLED]:
+        seconds = POOLED * trial.cells * VISIT
+        if trial.candidate.features == first.candidate.features and seconds <= board.left:
+            board.spent += seconds
+            if (pooled := trials.pooled(trial, enough(trial.n, trials.pool))) is not None:
+                board.last[pooled.candidate.name] = pooled
+                found.append(pooled)
+    best = min(found, key=_by_evidence, default=winner)
+    return best if _by_evidence(best) < _by_evidence(winner) else None
 
 
 def _near(best: Trial, ran: Sequence[Trial], errors: float) -> list[Trial]:
@@ -373,7 +405,7 @@ def _near(best: Trial, ran: Sequence[Trial], errors: float) -> list[Trial]:
     found = []
     for trial in ran:
         behind, error = trial.answers.behind(best.answers)
-        if behind <= errors * error:
+        if behind <= error:
             found.append(trial)
     return found
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.errors import NoData
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import DesignMatrix
 from textodds.learn.forms.linear import LOG_ZERO
-from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
+from textodds.learn.held_out import FOLDS, held_out, mean_by_row, n_folds, tells_classes_apart
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores
+from textodds.learn.softmax.pool_choice import pool_of
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, path_of
 from textodds.model.fit import fit_counts
 from textodds.stats.tally import Tally
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from textodds.training.choose.pool import Pool
 
 
-LESSON, LESSON_SIZE, LEAST = 2000, 1 << 20, 250
+LESSON, LESSON_SIZE, LEAST = 1000, 1 << 19, 250
 """Texts by which counts choose their smoothing and their temperature, or fewer of so many characters."""
 
 TERM, GATHER, VISIT, COLUMN = 40e-9, 80e-9, 8e-9, 1e-9
@@ -37,6 +39,10 @@ TERM, GATHER, VISIT, COLUMN = 40e-9, 80e-9, 8e-9, 1e-9
 row; to visit that in a pass of the solver, and for each column of weights.
 
 Work is reckoned by these, never by the clock: a busy machine is slower, and chooses the same."""
+
+TIMES = 3
+"""How often few texts are divided into folds: one division of 64 texts decides by chance what the next would
+not."""
 
 LESSON_BEGUN, LESSON_TERM, SEARCH = 0.015, 30e-9, 2.5
 """Seconds that a lesson takes, and for every occurrence of a term in it, beside its columns; and how many
@@ -145,15 +151,26 @@ class Trials:
         self._found: dict[str, float] = {}  # the first penalty that was found, by learner
 
     def together(self, those: Sequence[Candidate], n: int, enough: int) -> list[Trial]:
-        """Candidates of the same features, at the same time; see `of`."""
-        if len(those) < 2 or self.threads < 2:
-            trials = [self.of(one, n, enough) for one in those]
-        else:
+        """Candidates of the same features, at the same time, but for those that no term is left to; see `of`.
+
+        The limits of document frequency may leave nothing of the sample, or of a fold.
+        """
+
+        def attempt(one: Candidate) -> Trial | None:
+            try:
+                return self.of(one, n, enough)
+            except NoData:
+                return None
+
+        if len(those) > 1 and self.threads > 1:
             if those[0].recipe.learner.entry.needs_documents:
                 sample = self.pool.head(n)
                 self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
             with ThreadPoolExecutor(self.threads) as workers:
-                trials = list(workers.map(lambda one: self.of(one, n, enough), those))
+                found = list(workers.map(attempt, those))
+        else:
+            found = list(map(attempt, those))
+        trials = [trial for trial in found if trial is not None]
         for trial in trials:  # now, not on the way: whoever ended first must not lead the others
             C = getattr(trial.recipe.learner, "C", None)
             if C is not None:
@@ -183,6 +200,7 @@ class Trials:
                 design,
                 design.labels,
                 enough=enough,
+                times=TIMES,
                 calibrated=self.calibrate,
                 threads=self.threads,
             )
@@ -192,9 +210,21 @@ class Trials:
             held, cells = path.held, self._cells
             columns = len(sample.classes) if len(sample.classes) > 2 else 1
             seconds = cells * (GATHER + path.passes * (VISIT + COLUMN * columns))
-        work = min(FOLDS, -(-enough * FOLDS // len(sample))) * (1 - 1 / FOLDS)
+        work = n_folds(len(sample), enough, TIMES) * (1 - 1 / FOLDS)
         recipe = replace(recipe, selection=candidate.recipe.selection)
         return Trial(candidate, n, sample.classes, held, recipe, seconds, work, fixed, cells)
+
+    def pooled(self, trial: Trial, enough: int) -> Trial | None:
+        """A trial pooled with naive Bayes of the same features; None if that is no better for certain."""
+        learner, sample = trial.recipe.learner, self.pool.head(trial.n)
+        assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
+        design = self._gathered(self._of_sample(trial.recipe, sample), sample)
+        found = pool_of(learner, design, design.labels, trial.held, enough=enough, times=TIMES)
+        if not found.is_better:
+            return None
+        recipe = replace(trial.recipe, learner=replace(learner, naive_bayes=found.share))
+        candidate = replace(trial.candidate, name=f"{trial.candidate.name}, with naive Bayes")
+        return replace(trial, candidate=candidate, recipe=recipe, held=found.held)
 
     def _of_sample(self, recipe: Recipe, sample: Pool) -> Recipe:
         """A recipe whose numbers of documents are those for a sample of all texts."""
@@ -213,10 +243,11 @@ class Trials:
         parts, seconds, fixed = [], 0.0, 0.0
         searches = recipe.learner.is_smoothing_open  # in the first part; the others have what it found
         few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
-        for out in held_out(sample.codes, enough):
+        for out in held_out(sample.codes, enough, TIMES):
             if not tells_classes_apart(sample.codes, sample.weights, out):
                 continue
-            kept, asked = sample.at(np.flatnonzero(~out)), sample.at(np.flatnonzero(out))
+            rows = np.flatnonzero(out)
+            kept, asked = sample.at(np.flatnonzero(~out)), sample.at(rows)
             tally = Tally.count([kept.batch], settings=recipe.settings, threads=self.threads)
             selection = recipe.selection.of_part(1 - 1 / FOLDS)
             part = replace(recipe, selection=selection, calibrate=self.calibrate)
@@ -234,6 +265,7 @@ class Trials:
             scores[:, columns] = model.score_batch(asked.batch)[0]
             codes = sample.codes[out]
             # What is held out altogether says nothing, here as for softmax.
-            parts.append((scores, codes, np.where(np.isin(codes, columns), asked.weights, 0.0)))
-        scores, codes, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return HeldOutScores(scores, codes, weights), seconds, fixed
+            parts.append((rows, scores, codes, np.where(np.isin(codes, columns), asked.weights, 0.0)))
+        rows, scores, codes, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        first, scores, weights = mean_by_row(rows, scores, weights)
+        return HeldOutScores(scores, codes[first], weights), seconds, fixed

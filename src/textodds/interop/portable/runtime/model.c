@@ -506,7 +506,7 @@ int predict_bytes(const char *text, size_t length, double *p)
     else note_tokens(&reading);
     failed = reading.points.failed || reading.other.failed || reading.bytes.failed || reading.edges.failed
         || reading.words.failed || reading.characters.failed;
-    memcpy(p, SEVERAL && !reading.known ? PRIOR : BIAS, TEXTODDS_CLASSES * sizeof *p);
+    memcpy(p, reading.known ? BIAS : PRIOR, TEXTODDS_CLASSES * sizeof *p);
     if (!failed && !(SEVERAL && !reading.known)) {
         add_block(&reading.words, p);
         add_block(&reading.characters, p);

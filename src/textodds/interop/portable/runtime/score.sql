@@ -77,17 +77,16 @@ sigmas AS (
 ),
 lowered AS (
   SELECT normal.id, normal.pos, coalesce(l.n, 0) AS n,
-    CASE WHEN s.pos IS NOT NULL THEN 962 ELSE coalesce(l.becomes, normal.c) END AS c
+    CASE WHEN normal.c = 931 AND (normal.id, normal.pos) IN (SELECT id, pos FROM sigmas WHERE before <> 0 AND after = 0)
+      THEN 962 ELSE coalesce(l.becomes, normal.c) END AS c
   FROM normal LEFT JOIN {p}_lower AS l ON l.c = normal.c
-  LEFT JOIN sigmas AS s ON s.id = normal.id AND s.pos = normal.pos AND s.c = 931 AND s.before <> 0 AND s.after = 0
 ),
 prepared AS {kept} (
   SELECT id, row_number() OVER (PARTITION BY id ORDER BY pos, n) AS pos, c FROM lowered
 ),
 kinds AS {kept} (
-  SELECT each.c, coalesce(max(k.value), 0) AS kind
-  FROM (SELECT DISTINCT c FROM prepared) AS each LEFT JOIN {p}_kinds AS k ON each.c BETWEEN k.first AND k.last
-  GROUP BY each.c
+  SELECT c, coalesce((SELECT max(k.value) FROM {p}_kinds AS k WHERE each.c BETWEEN k.first AND k.last), 0) AS kind
+  FROM (SELECT DISTINCT c FROM prepared) AS each
 ),
 {tokens}
 tokens AS {kept} (

@@ -64,8 +64,14 @@ segmented AS (
       ELSE 1 END) OVER (PARTITION BY id ORDER BY unit ROWS UNBOUNDED PRECEDING) AS token
   FROM neighbours
 ),
+-- Each character has the token of its unit: a window finds it, where SQLite would join in quadratic time.
 placed AS (
-  SELECT united.id, united.pos, united.c, segmented.token, CASE WHEN united.kind & 64 <> 0 THEN 1 ELSE 0 END AS counts
-  FROM united JOIN segmented ON segmented.id = united.id AND segmented.unit = united.unit
+  SELECT id, pos, c, token, counts FROM (
+    SELECT id, pos, c, max(token) OVER (PARTITION BY id, unit) AS token, counts FROM (
+      SELECT id, unit, NULL AS pos, NULL AS c, token, NULL AS counts FROM segmented
+      UNION ALL
+      SELECT id, unit, pos, c, NULL, CASE WHEN kind & 64 <> 0 THEN 1 ELSE 0 END FROM united) AS units_and_characters
+    ) AS told
+  WHERE pos IS NOT NULL
 ),
 words AS ({strings}),

@@ -1,0 +1,1 @@
+"""What is asked and answered, as types, and OpenAPI made of them."""
