@@ -25,7 +25,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 15_000  # milliseconds: other tests may want the machine too
 VIOLATION = "addEventListener('securitypolicyviolation', (e) => console.error('CSP', e.violatedDirective))"
 EMPTY = "try?text="  # a link to the page without a text
-SHARE = re.compile(r"(?:[<>] )?[\d.]+\u202f%")
 
 Rows = list[tuple[str, str]]
 
@@ -159,11 +158,6 @@ def write(page: Page, text: str) -> None:
 def answer(page: Page) -> Locator:
     """Where the answer is."""
     return page.get_by_role("region", name="The answer")
-
-
-def shares(text: str) -> list[str]:
-    """The percentages in a text."""
-    return [found.group() for found in SHARE.finditer(text)]
 
 
 def as_shown(p: float) -> re.Pattern[str]:

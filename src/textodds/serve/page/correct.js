@@ -12,6 +12,7 @@ const LOOKED = 500; // entries that are looked at: a correction that counts many
 
 let current = null; // {text, answer}
 let subject = null; // the text that was corrected last
+let settle = null; // shows what that did to it once the full solution is there
 
 const picker = new Picker("right", "The right label", (label, isNew) => correct(label, isNew));
 const opener = button("That is wrong", () => open(form.hidden), { "aria-controls": "right-label" });
@@ -51,6 +52,7 @@ export function offerCorrection(text, answer) {
   const why = state.card.cannot_learn;
   if (text !== current?.text) open(false);
   if (text !== subject) outcome.replaceChildren();
+  else settle?.(answer);
   current = text === null ? null : { text, answer };
   opener.hidden = !current || Boolean(why);
   reason.textContent = current && why ? `It cannot be corrected here: ${why}.` : "";
@@ -83,8 +85,10 @@ async function undo(id, text, label, n = 1) {
 /** Shows what the model says now beside what it said before; `id` is that of a correction that stands. */
 async function compare(text, label, before, id, n = 1) {
   const after = await post("v1/classify", { ...given(text), ...rule() });
-  const moves = [...new Set([label, before.label, after.label])].map((name) =>
-    movement(name, own(before.probabilities, name), own(after.probabilities, name)));
+  const moves = h("ul.bars.plain");
+  settle = (now) => moves.replaceChildren(...[...new Set([label, before.label, now.label])].map((name) =>
+    movement(name, own(before.probabilities, name), own(now.probabilities, name))));
+  settle(after);
   const isShort = id !== null && after.label !== label;
   const weigh = async (n) => {
     try {
@@ -101,7 +105,7 @@ async function compare(text, label, before, id, n = 1) {
   });
   outcome.replaceChildren(h("div.tinted",
     h("p", id === null ? "Forgotten: " : "Learned: ", h("b", said(label)), n > 1 ? `, counted ${n} times.` : "."),
-    h("ul.bars.plain", moves),
+    moves,
     isShort && n === 1 ? offerWeight(text, label, (n) => weigh(n)) : "",
     id === null ? "" : back));
   if (id !== null) back.focus();
