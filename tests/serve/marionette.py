@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from axe_playwright_python.base import AXE_SCRIPT
+
 PATIENCE = 60.0  # seconds: other tests may want the machine too
 PREFERENCES = {
     "marionette.port": 0,  # any that is free; the profile then says which
@@ -19,7 +21,9 @@ PREFERENCES = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,#remote-settings-dummy/v1",
+    "toolkit.legacyUserProfileCustomizations.stylesheets": True,
 }
+NARROW = ":root { min-width: 0 !important; }"  # lets a window be as narrow as a phone
 
 
 class Firefox:
@@ -31,6 +35,8 @@ class Firefox:
             for k, v in {**PREFERENCES, **(preferences or {})}.items()
         )
         (profile / "user.js").write_text("".join(lines))
+        (profile / "chrome").mkdir()
+        (profile / "chrome" / "userChrome.css").write_text(NARROW)
         command = [program, "--marionette", "--headless", "--no-remote", "--profile", str(profile)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self._number = 0
@@ -76,6 +82,22 @@ class Firefox:
         """What a script returns, run beside the page's own."""
         return self("WebDriver:ExecuteScript", script=script, args=list(given))["value"]
 
+    def axe(self) -> list[Any]:
+        """What axe-core holds against the page as it stands."""
+        script = f"{AXE_SCRIPT};axe.run().then((found) => arguments[0](found), (e) => arguments[0](`${{e}}`))"
+        found = self("WebDriver:ExecuteAsyncScript", script=script, args=[])["value"]
+        assert len(found["passes"]) > 10  # it has looked
+        return [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found["violations"]]
+
+    def press(self, keys: str) -> None:
+        """Press keys where the page has its focus."""
+        element = self("WebDriver:GetActiveElement")["value"]
+        self("WebDriver:ElementSendKeys", id=next(iter(element.values())), text=keys)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the window a size, in pixels of the screen."""
+        self("WebDriver:SetWindowRect", width=width, height=height)
+
     def wait(self, script: str, *given: Any) -> Any:
         """What a script returns once that is true."""
         end = time.monotonic() + PATIENCE
@@ -101,6 +123,12 @@ class Firefox:
     def click(self, selector: str) -> None:
         """Press an element."""
         self("WebDriver:ElementClick", id=self._element(selector))
+
+    def click_button(self, name: str) -> None:
+        """Press the button of a name, once it is there."""
+        script = "return [...document.querySelectorAll('button')].find((b) => b.innerText === arguments[0])"
+        found = self.wait(script, name)
+        self("WebDriver:ElementClick", id=next(iter(found.values())))
 
     def type(self, selector: str, text: str) -> None:
         """Write in a field, in the place of what it has, or choose a file by its path."""
