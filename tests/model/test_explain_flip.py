@@ -17,7 +17,7 @@ from textodds.model.explain import unit
 
 said = st.lists(st.sampled_from([*WORDS, "zzz", "Free", "qqq"]), max_size=7).map(" ".join)
 EVERY = {**MODELS, "qda": QUADRATIC, "gaussian": DIAGONAL}
-NEAR = 1e-9  # a tie, which rounding decides
+NEAR = 1e-9  # a tie, which rounding decides; impossible words have scores of millions, and that of those
 
 
 def brute_force(model, text, holder, rivals):
@@ -29,8 +29,9 @@ def brute_force(model, text, holder, rivals):
             rest = " ".join(word for word in text.split() if word.lower() not in some)
             scores = answered(model, rest)
             margin = scores[holder] - max(scores[k] for k in rivals)
-            near |= abs(margin) < NEAR
-            if margin < -NEAR:
+            tie = max(NEAR, 8 * np.spacing(np.abs(scores).max()))
+            near |= abs(margin) < tie
+            if margin < -tie:
                 return n, near
     return None, near
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -77,7 +77,7 @@ def stretches_of(reading: ReadText, parts: Sequence[Contribution]) -> tuple[list
 
     Terms have no place where the text could not be followed through its normal form; see `place`.
     """
-    pieces = list(_pieces(reading))
+    pieces = _pieces(reading)
     share, known = np.zeros(len(pieces)), np.zeros(len(pieces), dtype=bool)
     usual = spans_of(reading) if isinstance(parts, Contributions) else None
     if usual is not None and isinstance(parts, Contributions):
@@ -179,35 +179,38 @@ def _share_letters(
     known[pieces[are_known[which]]] = True
 
 
-def _pieces(reading: ReadText) -> Iterator[_Piece]:
+def _pieces(reading: ReadText) -> list[_Piece]:
     """The text cut into words, stop words too, and what stands between them, which does not overlap."""
     settings, text = reading.model.recipe.settings, reading.text
     stop_words = frozenset(settings.stop_words)
     words = placed_words(replace(settings, stop_words=()), text) if stop_words else reading.words
     fields, at = _fields(reading), 0
     gaps: dict[str, list[tuple[int, int, str, int]]] = {}
+    pieces: list[_Piece] = []
+    add = pieces.append
 
-    def between(start: int, end: int) -> Iterator[_Piece]:
+    def fill(start: int, end: int) -> None:
         for prefix, first, last in fields:
             begin = max(start, first)
             written = text[begin : max(begin, min(end, last))]
             if (runs := gaps.get(prefix + written)) is None:
                 runs = gaps[prefix + written] = _runs(settings, prefix, written)
             for come, go, name, kind in runs:
-                yield _piece((begin + come, begin + go, name, kind, False))
+                add(_piece((begin + come, begin + go, name, kind, False)))
 
     for name, spans in words:
         for start, end in spans:
             if start < at:  # two words of one ligature share a place, which the first of them has
                 continue
             if start == at + 1 and text[at] == " " and not settings.fields:  # nearly always
-                yield _piece((at, start, " ", SPACE, False))
+                add(_piece((at, start, " ", SPACE, False)))
             elif start > at:
-                yield from between(at, start)
+                fill(at, start)
             plain = name.partition(":")[2] if settings.fields else name
-            yield _piece((start, end, name, WORD, plain in stop_words))
+            add(_piece((start, end, name, WORD, plain in stop_words)))
             at = end
-    yield from between(at, len(text))
+    fill(at, len(text))
+    return pieces
 
 
 def _runs(settings: TextSettings, prefix: str, written: str) -> list[tuple[int, int, str, int]]:

@@ -22,6 +22,7 @@ from textodds.text import UNKNOWN, TextSettings
 Origins = list[tuple[int, int]]
 """Of each character of a prepared text the stretch of the original it came from; empty for padding."""
 
+LONG = 2**15  # characters, from which on nothing is kept for the next text
 SPACE = re.compile(r"\s+")
 
 ASCII_OR_NOT = re.compile(r"[\x00-\x7f]+(?![^\x00-\x7f])|[\x00-\x7f]?[^\x00-\x7f]+")
@@ -274,12 +275,15 @@ def prepare(settings: TextSettings, text: str) -> tuple[str, Origins]:
 
 def _one_by_one(n: int) -> Origins:
     """The origins of n characters that each came from one."""
-    if n > len(_FIRST):
+    if n >= LONG:
         return [(i, i + 1) for i in range(n)]
-    return _FIRST[:n]
+    return _doubled(n.bit_length())[:n]
 
 
-_FIRST: Origins = [(i, i + 1) for i in range(4096)]  # made once: there is one for each character
+@lru_cache
+def _doubled(bits: int) -> Origins:
+    """Those of 2ᵇ characters, made once: texts of a few thousand take most of their time for it."""
+    return [(i, i + 1) for i in range(2**bits)]
 
 
 def _clusters(settings: TextSettings, text: str, run: re.Match[str]) -> Iterator[tuple[int, int]]:
