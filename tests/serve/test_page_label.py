@@ -67,6 +67,7 @@ def exported(client):
 def test_from_nothing_to_a_model_with_honest_uncertainty(visit, new, client_of):
     page = visit(new, "")
     expect(page.get_by_text("This model has learned nothing yet")).to_be_visible()  # it begins with labelling
+    expect(page.locator("#about")).to_have_text("nothing learned yet")
     begin(page)
     expect(page.locator("#label-count")).to_have_text("0 labels · 40 left")
     expect(page.get_by_text("Too few to say")).to_be_visible()
@@ -74,6 +75,7 @@ def test_from_nothing_to_a_model_with_honest_uncertainty(visit, new, client_of):
     texts = label_some(page, 10)
     expect(page.locator("#label-count")).to_have_text("10 labels · 30 left")
     assert exported(client_of(new)) == [(text, TRUTH[text]) for text in texts]
+    expect(page.locator("#about")).to_contain_text("3 classes")
     texts += label_some(page, 12)
     found = client_of(new).get("/v1/labelling/progress").json()["accuracy"]
     worth = page.get_by_role("region", name="How good is it?")

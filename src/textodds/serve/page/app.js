@@ -66,7 +66,7 @@ function head() {
   document.title = `${shown(title ?? name)} · textodds`;
   const read = columns ? plural(columns.length, "column") : plural(words, hasWords ? "word" : "feature");
   const size = isOfLabels() ? plural(classes.length, "label") : plural(classes.length, "class", "classes");
-  const about = [size, read, learner.split(" (")[0]];
+  const about = classes.length ? [size, read, learner.split(" (")[0]] : ["nothing learned yet"];
   if (corrections) about.push(plural(corrections, "correction"));
   $("about").textContent = about.join(" · ");
   $("version").textContent = `Version ${version}`;
