@@ -238,6 +238,14 @@ def test_quality_is_measured_shown_and_kept(mail, capsys):
     assert (quality["source"], quality["n"], quality["accuracy"]) == ("mail.csv", 6, 1.0)
 
 
+def test_labels_that_training_had_not_are_told_beside_the_measures(mail, capsys):
+    Path("one.csv").write_text("label,text\n" + "spam,win a prize\n" * 3)
+    assert main(["train", "one.csv", "--test", "mail.csv"]) == 0
+    err = capsys.readouterr().err
+    assert "3 rows with labels that the model does not have: ham (3)\n" in err
+    assert "left out of the log-loss" in err
+
+
 def test_a_model_without_counts_is_smaller_and_cannot_learn(mail, capsys):
     assert main(["train", "mail.csv", "--quiet"]) == 0
     assert main(["train", "mail.csv", "--quiet", "--no-counts", "-o", "small.textodds"]) == 0

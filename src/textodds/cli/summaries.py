@@ -418,8 +418,14 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.no_evidence:
         yield ""
         yield f"  {counted(evaluation.no_evidence, 'row')} without a known word"
-    if unknown := evaluation.unknown_labels:
+    if evaluation.unknown_labels:
         yield ""
+        yield from unknown_label_lines(evaluation)
+
+
+def unknown_label_lines(evaluation: Evaluation) -> Iterator[str]:
+    """What became of rows with labels that the model does not have; nothing if there are none."""
+    if unknown := evaluation.unknown_labels:
         named = ", ".join(f"{one_line(label)} ({rows:,})" for label, rows in unknown.items())
         yield f"  {counted(sum(unknown.values()), 'row')} with labels that the model does not have: {named}"
         yield "  they count as wrong in accuracy and macro-F1, and are left out of the log-loss"

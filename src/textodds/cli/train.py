@@ -336,6 +336,7 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield from summaries.evaluation_headline(summary.evaluation)
         test_rows = counted(summary.evaluation.n, "row")
         yield faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals")
+        yield from summaries.unknown_label_lines(summary.evaluation)
         yield ""
     yield from map(warning, summary.warnings)
     if why := model.info.get("not_kept"):

@@ -54,6 +54,7 @@ from textodds.cli import main
 from textodds.data.values import label_of
 from textodds.errors import InputError, Unsupported
 from textodds.interop import estimators, vectorisers
+from textodds.interop.linear_classes import LinearClasses
 from textodds.interop.to_onnx import to_onnx
 from textodds.interop.to_sklearn import to_sklearn
 from unicode_texts import AWKWARD, texts
@@ -110,6 +111,7 @@ NAIVE = {
 }
 LINEAR = {
     "logistic": LogisticRegression(C=20.0),
+    "logistic-of-a-prior": LinearClasses(C=20.0),
     "softmax": estimators.SoftmaxRegression(C=5.0),
     "nb-softmax": estimators.NBSoftmax(C=1.0),
     "our-lda": estimators.LinearDiscriminantAnalysis(shrinkage=0.5),
