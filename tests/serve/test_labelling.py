@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import sqlite3
 import threading
 from collections import Counter
 from http.client import HTTPException
@@ -14,6 +15,7 @@ import pytest
 import textodds
 from serve.browsing import mail
 from serve.running import settled
+from textodds.cli import main
 from textodds.judge.evaluation import wilson
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import recipe_of
@@ -207,6 +209,35 @@ def test_contradictions_and_second_opinions_stand_side_by_side_until_they_are_se
     assert "ham" not in {row["label"] for row in exported(client)}  # it is an opinion only
     ask(client, "label", by="ann", id=second["id"], label=second["label"])
     assert state(client)["contradictions"] == 0
+
+
+def test_a_repaired_journal_knows_who_has_given_each_label(begin, tmp_path, capsys):
+    service, client = begin("--classes", "ham,spam,work")
+    send(client)
+    label_some(client, 3, by="ann")
+    (last,) = label_some(client, 1, by="bob")
+    ask(client, "undo", by="bob")
+    ask(client, "label", by="bob", id=last, label="work")
+    history = client.get("/v1/labelling/history").json()["acts"]
+    service.stop()
+    journal, mended = tmp_path / "new.textodds.journal", tmp_path / "mended"
+    assert main(["journal", "repair", str(journal), "-o", str(mended)]) == 0
+    assert capsys.readouterr().err == f"wrote {mended}: 6 corrections, 6 acts of labelling\n"
+    for each in tmp_path.glob("new.textodds.journal*"):
+        if each.suffix != ".texts":
+            each.unlink()
+    mended.rename(journal)
+    again, client = begin("--classes", "ham,spam,work", "--accept-loss")
+    assert client.get("/v1/labelling/history").json()["acts"] == history
+    again.stop()
+    damage = sqlite3.connect(journal)
+    damage.execute("UPDATE acts SET changes = '[[' WHERE n = 4")  # which the fifth takes back
+    damage.commit()
+    damage.close()
+    assert main(["journal", "repair", str(journal), "-o", str(mended)]) == 0
+    assert (
+        capsys.readouterr().err == f"wrote {mended}: 6 corrections, 4 acts of labelling\nlost 2 acts: 4, 5\n"
+    )
 
 
 def test_history_edits_and_goes_back_to_any_state_of_the_model(client):

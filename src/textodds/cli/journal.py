@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def _export(path: Path, *, quiet: bool) -> None:
             text = plain.pop("text")
             plain["row"] = None if text is None else kept_row(str(text))
         echo(as_json(plain))
-    if missing := _missing(found.lost, has_lost_log=found.has_lost_log):
+    if missing := _missing(found.lost, (), has_lost_log=found.has_lost_log):
         say(missing, quiet=False)
 
 
@@ -84,19 +85,23 @@ def _repair(path: Path, output: Path, *, json: bool, quiet: bool) -> None:
     from textodds.serve.records.salvage import repair
 
     found = repair(path, output)
-    about = {"output": str(output), "entries": len(found.entries), "lost": found.lost}
-    lines = [f"wrote {output}: {counted(len(found.entries), 'correction')}"]
-    if missing := _missing(found.lost, has_lost_log=found.has_lost_log):
+    entries, acts = len(found.entries), len(found.acts)
+    about = {"output": str(output), "entries": entries, "lost": found.lost}
+    labelling = {"acts": acts, "lost_acts": found.lost_acts} if acts or found.lost_acts else {}
+    told = f", {counted(acts, 'act')} of labelling" if labelling else ""
+    lines = [f"wrote {output}: {counted(entries, 'correction')}{told}"]
+    if missing := _missing(found.lost, found.lost_acts, has_lost_log=found.has_lost_log):
         lines.append(missing)
-    tell({**about, "has_lost_log": found.has_lost_log}, lines, json=json, quiet=quiet)
+    tell({**about, **labelling, "has_lost_log": found.has_lost_log}, lines, json=json, quiet=quiet)
 
 
-def _missing(lost: list[int], *, has_lost_log: bool) -> str:
+def _missing(lost: Sequence[int], lost_acts: Sequence[int], *, has_lost_log: bool) -> str:
     """What could not be read."""
     parts = []
-    if lost:
-        some = ", ".join(str(seq) for seq in lost[:10]) + (", …" if len(lost) > 10 else "")
-        parts.append(f"lost {counted(len(lost), 'correction')}: {some}")
+    for numbers, noun in ((lost, "correction"), (lost_acts, "act")):
+        if numbers:
+            some = ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
+            parts.append(f"lost {counted(len(numbers), noun)}: {some}")
     if has_lost_log:
         parts.append("the write-ahead log is damaged; entries at the end may be missing")
     return "; ".join(parts)

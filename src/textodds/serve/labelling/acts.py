@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from textodds.serve.protocol.messages import Document, Forgotten, LearnDocuments
@@ -59,6 +59,13 @@ def write(journal: Journal, acts: Iterable[Act]) -> None:
         for act in acts
     ]
     journal.add_beside(f"INSERT INTO acts ({FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def restore(journal: Journal, rows: Sequence[Sequence[object]]) -> None:
+    """Put acts of another journal, as its file has them, beside the entries of the transaction under way."""
+    if rows:
+        journal.add_beside(SCHEMA)
+        journal.add_beside(f"INSERT INTO acts (n, {FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def after(journal: Journal, n: int) -> Iterator[Act]:

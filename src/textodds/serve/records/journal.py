@@ -305,9 +305,16 @@ class Journal(JournalFile):
         entries = [JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)]
         return self._add(entries, before)
 
-    def restore(self, entries: Iterable[JournalEntry]) -> int:
-        """Add entries of another journal, under numbers of this one; the number of the last."""
-        return self._add([entry._replace(seq=seq) for seq, entry in enumerate(entries, self.last + 1)])
+    def restore(
+        self, entries: Iterable[JournalEntry], before: Callable[[Sequence[JournalEntry]], None] | None = None
+    ) -> int:
+        """Add entries of another journal, under numbers of this one; the number of the last.
+
+        ``before`` is called as in `append`.
+        """
+        return self._add(
+            [entry._replace(seq=seq) for seq, entry in enumerate(entries, self.last + 1)], before
+        )
 
     def _add(
         self,
