@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +119,7 @@ class Batch:
 
     def take(self, rows: Sequence[int] | NDArray[np.integer]) -> Batch:
         """Some of the rows."""
-        numbers = [int(row) for row in rows]
+        numbers = rows if isinstance(rows, range) else [int(row) for row in rows]
         columns = {name: _values_at(values, numbers) for name, values in self.columns.items()}
         labels = None if self.labels is None else taken(self.labels, numbers)
         return Batch(columns, labels, None if self.weights is None else self.weights[numbers])
@@ -190,7 +190,7 @@ def _listed(texts: Texts) -> list[str]:
     return [str(text) for text in pyarrow.array(texts).to_pylist()]
 
 
-def _values_at(values: Any, rows: list[int]) -> Any:
+def _values_at(values: Any, rows: Sequence[int]) -> Any:
     if isinstance(values, np.ndarray):
         return values[rows]
     if isinstance(values, (list, _kernels.Strings)) or str(values.type) == "string_view":
@@ -200,16 +200,20 @@ def _values_at(values: Any, rows: list[int]) -> Any:
     return values.take(pyarrow.array(rows, pyarrow.int64()))
 
 
-def taken(column: Texts | None, rows: list[int]) -> list[str] | None:
+def _is_run(rows: Sequence[int]) -> TypeGuard[range]:
+    return isinstance(rows, range) and rows.step == 1
+
+
+def taken(column: Texts | None, rows: Sequence[int]) -> list[str] | None:
     """The strings of a column at some rows."""
     if column is None:
         return None
     if not rows:
         return []
     if isinstance(column, list):
-        return [str(column[i]) for i in rows]
+        return column[rows.start : rows.stop] if _is_run(rows) else [str(column[i]) for i in rows]
     if isinstance(column, _kernels.Strings):
-        return column.take(rows)
+        return column.take(list(rows))
     import pyarrow
 
     array = pyarrow.array(column)

@@ -164,7 +164,7 @@ class LeaveOneOut:
     def absent_own(self, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None) -> Floats:
         """The same of each document's class without its weight, (N,)."""
         own = np.empty(len(codes))
-        for weight in np.unique(weights).tolist():
+        for weight in _different(weights):
             rows = weights == weight
             own[rows] = self.absent(weight, alpha)[codes[rows]]
         return own
@@ -178,7 +178,7 @@ class LeaveOneOut:
         if prior == "data":
             total = np.maximum(mass.sum() - weights, UNIT)  # (N,)
             found = np.empty((len(codes), len(mass)))
-            for each in np.unique(total).tolist():
+            for each in _different(total):
                 found[total == each] = log(mass / each)
             own = np.maximum(mass[codes] - weights, 0.0)
             found[np.arange(len(codes)), codes] = log(own / total)
@@ -350,7 +350,7 @@ def _left_out_parts(model: TextModel, batches: Iterable[Batch]) -> Iterator[_Par
     """The documents of batches that can be left out."""
     first, index = 0, numbers_of(model.class_names)
     for batch in batches:
-        for part in _pieces(batch, PIECE):
+        for part in batch.parts(PIECE):
             weights = np.ones(len(part)) if part.weights is None else part.weights
             here = np.flatnonzero(weights >= UNIT)
             rows = first + here
@@ -362,13 +362,10 @@ def _left_out_parts(model: TextModel, batches: Iterable[Batch]) -> Iterator[_Par
             yield _Part(rows, codes, weights, model.scorer.rows(part.texts))
 
 
-def _pieces(batch: Batch, size: int) -> Iterator[Batch]:
-    """A batch in pieces whose rows stay in the cache."""
-    if len(batch) <= size:
-        yield batch
-        return
-    for start in range(0, len(batch), size):
-        yield batch.take(list(range(start, min(start + size, len(batch)))))
+def _different(values: Floats) -> list[float]:
+    """The different values; nearly always there is one, which is found without sorting."""
+    is_one = len(values) > 0 and bool((values == values[0]).all())
+    return list((values[:1] if is_one else np.unique(values)).tolist())
 
 
 def supports(recipe: Recipe) -> bool:
