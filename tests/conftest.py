@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 pytest.register_assert_rewrite("same")  # of tests/interop/vectorisers: its assertions say what differs
 
 settings.register_profile(
-    "textodds", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+    "textodds", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "deep", settings.get_profile("textodds"), max_examples=2000

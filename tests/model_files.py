@@ -41,6 +41,35 @@ def header_end(path):
     return 8 + int.from_bytes(path.read_bytes()[:8], "little")
 
 
+def with_flipped_header(path, flip, every):
+    """The file again and again, each time with these bits of one byte of its header flipped."""
+    data = bytearray(path.read_bytes())
+    for at in range(flip % every, header_end(path), every):
+        data[at] ^= flip
+        path.write_bytes(data)
+        yield path
+        data[at] ^= flip
+
+
+def with_flipped_tensors(path, times):
+    """The file so many times, each time with a few bytes of its tensors changed."""
+    random, data, start = np.random.default_rng(0), path.read_bytes(), header_end(path)
+    for _ in range(times):
+        damaged = bytearray(data)
+        for at in random.integers(start, len(data), random.integers(1, 4)):
+            damaged[at] ^= int(random.integers(1, 256))
+        path.write_bytes(damaged)
+        yield path
+
+
+def with_tensors_of(path, value):
+    """The file with one tensor after the other overwritten by a byte."""
+    data = path.read_bytes()
+    for start, end in layout(path).values():
+        path.write_bytes(data[:start] + bytes([value]) * (end - start) + data[end:])
+        yield path
+
+
 def used(path):
     """The model of a file after all was done with it that can be done, or None where it is refused.
 

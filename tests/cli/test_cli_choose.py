@@ -133,6 +133,7 @@ def test_predict_answers_as_python_does(chosen, capsys):
         assert (label, p) == (model(text).label, f"{model.predict_proba([text]).max():.4f}")
 
 
+@together
 @pytest.mark.parametrize(
     ("options", "learners", "features"),
     [
@@ -151,6 +152,7 @@ def test_any_part_can_be_pinned(options, learners, features):
     assert len(names) > 1
 
 
+@together
 @pytest.mark.parametrize(
     ("setting", "recipe"),
     [
@@ -202,6 +204,7 @@ def test_a_budget_of_nothing_gives_a_model_at_once_and_names_what_had_no_time(ca
     assert "a larger `--budget` has more" in late
 
 
+@together
 @pytest.mark.parametrize(("budget", "seconds"), [("2min", 120), ("1.5h", 5400), ("90", 90), ("500ms", 0.5)])
 def test_a_budget_is_a_time(budget, seconds):
     model = trained("--budget", budget, "--learner", "multinomial,bernoulli", "--features", "words")

@@ -149,7 +149,7 @@ def slow():
     words = [f"{a}{b}" for a in "bcdfghjklm" for b in "aeiou"]
     rows = [
         " ".join(words[(i * k + k * k + i % 3) % len(words)] for k in range(1, 60)) + f",{'xyz'[i % 3]}\n"
-        for i in range(4000)
+        for i in range(2000)
     ]
     Path("slow.csv").write_text("text,label\n" + "".join(rows))
 

@@ -130,6 +130,7 @@ def test_a_frame_brings_its_own_labels(frame):
         read(frame(COLUMNS), ["x", "y", "z"])
 
 
+@together
 @pytest.mark.parametrize("frame", [*list(FRAMES.values())[:2], pl.DataFrame, pd.DataFrame])
 def test_frames_in_memory_can_be_read_again(frame):
     source = read(frame(COLUMNS))

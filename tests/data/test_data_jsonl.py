@@ -208,7 +208,7 @@ def spoiled_lines(draw):
     return b"\n".join(lines)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=120)
 @given(spoiled_lines(), st.integers(1, 4), st.sampled_from([None, "w"]))
 def test_the_kernel_reads_as_python_does_whatever_the_lines(mail, content, n_rows, weight):
     mail.write_bytes(content + b"\n")

@@ -36,6 +36,7 @@ def test_labels_are_given_where_they_are_handed_over_though_none_are_needed():
     assert read_pairs(["a"], ["x"], labelled=False) == [("a", "x")]
 
 
+@together
 @pytest.mark.parametrize("kind", [list, tuple, iter, lambda items: (item for item in items)])
 def test_pairs_triples_and_dicts_are_rows(kind):
     assert read_pairs(kind([("a", "x"), ("b", 2)])) == [("a", "x"), ("b", "2")]

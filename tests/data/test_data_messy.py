@@ -10,6 +10,7 @@ from pyarrow import parquet
 from unbatched import pairs
 
 import textodds
+from pairs import together
 from textodds.data import encoding, read
 from textodds.data.label_sets import labels_in
 from textodds.data.mail import text_of_html
@@ -54,6 +55,7 @@ def test_bytes_that_are_not_in_the_encoding_are_told_with_line_and_byte():
         pairs(read(MESSY / "cp1252.csv", encoding="shift-jis"))
 
 
+@together
 @pytest.mark.parametrize(
     ("written", "likely"),
     [

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import textodds
+from pairs import together
 from textodds.cli import main
 from textodds.data import files
 from textodds.data.batch import taken
@@ -76,6 +77,7 @@ def zipped(**members):
     return buffer.getvalue()
 
 
+@together
 @pytest.mark.parametrize("name", PACKED)
 def test_packed_files_are_read(name):
     Path(name).write_bytes(PACKED[name](CSV))

@@ -166,6 +166,7 @@ def test_booleans_and_whole_numbers_are_written_as_labels_are(form, tmp_path):
 ARRAY = np.array([[1.5, 0, np.nan], [2.5, 1, 7.0], [3.5, 0, 8.0]])
 
 
+@together
 @pytest.mark.parametrize(
     "make",
     [
@@ -213,6 +214,7 @@ def test_numbers_in_memory_are_handed_over_without_a_copy_where_they_lie_togethe
     assert np.shares_memory(batch.columns["a"], frame["a"].to_numpy())
 
 
+@together
 @pytest.mark.parametrize("series", [list, np.array, pd.Series, pl.Series, pa.array, iter, tuple])
 def test_labels_and_weights_can_come_beside_the_table(series):
     labels, weights = ["x", "y", "x"], [1.0, 2.0, 0.5]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pairs import together
 from textodds.data import read
 from textodds.data.label_sets import labels_in, name_of
 from textodds.errors import BadRow, InputError, Unsupported
@@ -30,6 +31,7 @@ def test_a_set_is_named_by_its_labels_sorted_and_once_each() -> None:
     assert labels_in(name_of(["b", "a"])) == ("a", "b")
 
 
+@together
 @pytest.mark.parametrize("kind", ["lists", "sets", "pairs", "records", "pandas", "arrow", "iterator"])
 def test_lists_of_labels_in_memory_are_sets(kind: str) -> None:
     table = {"text": TEXTS, "labels": LABELS}

@@ -151,7 +151,7 @@ SEEDS = [
 ]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.sampled_from(SEEDS),
     changes=st.lists(st.tuples(st.integers(0, 300), st.binary(max_size=4), st.integers(0, 4)), max_size=4),
@@ -171,7 +171,7 @@ def test_any_bytes_give_vectors_or_a_clear_error(tmp_path, seed, changes, length
     assert np.isfinite(rows).all()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     at=st.integers(0, 80), put=st.sampled_from(["", "1", "-1", "[", "null", '"', "{", "1e99", "9" * 25]),
     gone=st.integers(0, 5),

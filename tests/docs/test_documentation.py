@@ -56,6 +56,7 @@ def test_the_blocks_of_a_page_do_what_it_shows(page, folder):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 @pytest.mark.realdata
 @pytest.mark.parametrize("page", pages_with(lambda block: block.runs and block.data), ids=named)
 def test_the_blocks_about_real_data_do_what_they_show(page, folder, data_folder):

@@ -200,6 +200,7 @@ def test_a_pipeline_with_our_tokeniser_survives_pickling(settings):
     assert_same(model, pickle.loads(pickle.dumps(to_sklearn(model))), new_texts(5))
 
 
+@together
 @pytest.mark.parametrize("settings", ["sklearn", "sklearn-hashing", "sklearn-union", "words"])
 @pytest.mark.parametrize("learner", ["multinomial", "softmax"])
 def test_a_pipeline_is_fitted_and_can_be_trained_anew(learner, settings):
@@ -211,6 +212,7 @@ def test_a_pipeline_is_fitted_and_can_be_trained_anew(learner, settings):
     assert anew[-1].coef_.shape == pipeline[-1].coef_.shape
 
 
+@together
 @pytest.mark.parametrize(
     "settings", ["sklearn", "characters-plain", "whitespace-plain", "words", "sklearn-union"]
 )
@@ -237,6 +239,7 @@ def test_a_model_from_a_file_under_another_prior_is_exported_with_it(tmp_path):
     np.testing.assert_allclose(run(model, new_texts(2))[1], model.predict_proba(new_texts(2)), atol=1e-10)
 
 
+@together
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize("learner", [MultinomialLearner(alpha=0), BernoulliLearner(alpha=0)], ids=str)
 def test_without_smoothing_the_digits_that_are_left_agree(learner, classes):
@@ -270,6 +273,7 @@ def test_onnx_runtime_gives_the_probabilities_and_labels_of_the_model(learner, c
     assert_same_labels(label, model, texts)
 
 
+@together
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_graph_is_valid_and_says_what_goes_in_and_comes_out(learner):
     model = model_of(learner, 5, "sklearn")

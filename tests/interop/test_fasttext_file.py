@@ -206,6 +206,7 @@ def must_be_an_error_or_numbers(content):
     assert (p >= 0).all() & (p <= 1).all()
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_truncation_is_an_error(kind):
     content = files.whole(**KINDS[kind])[0]

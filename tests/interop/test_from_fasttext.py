@@ -288,9 +288,9 @@ def test_real_texts_have_the_labels_and_probabilities_of_fasttext(name, real_dat
         f"__label__{label.replace(' ', '-')} {' '.join(line.split())}"
         for label, line in zip(labels, lines, strict=True)
     ]
-    texts = [" ".join(text.split()) for text in texts[:4000]]
+    texts = [" ".join(text.split()) for text in texts[:1500]]
     about = {
-        "lines": lines[:20_000],
+        "lines": lines[:10_000],
         "texts": texts,
         "options": {"dim": 10, "epoch": 3, "lr": 0.5} | REAL[name],
     }

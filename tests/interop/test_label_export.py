@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import textodds
 from label_texts import LABELS, label_texts
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds import from_sklearn, to_onnx, to_sklearn
 from textodds.errors import Unsupported
 from textodds.learn.naive_bayes import MultinomialLearner
@@ -46,6 +46,7 @@ def given(model, texts):
     return model.given(model.predict_proba(texts)).astype(np.int64)
 
 
+@together
 @pytest.mark.parametrize("case", CASES)
 def test_a_pipeline_of_scikit_learn_gives_the_same(case):
     model = model_of(case)
@@ -55,6 +56,7 @@ def test_a_pipeline_of_scikit_learn_gives_the_same(case):
     assert pipeline.classes_.tolist() == list(model.classes_)
 
 
+@together
 @pytest.mark.parametrize("case", CASES)
 def test_a_file_of_onnx_gives_the_same(case):
     model = model_of(case)

@@ -12,6 +12,7 @@ from exported_models import assert_same, awkward_texts, model_of, several_labels
 from interop_cases import documents, new_texts
 
 import textodds
+from pairs import together
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.naive_bayes import MultinomialLearner
 
@@ -81,6 +82,7 @@ def test_the_reader_is_short_and_stands_alone():
     ]
 
 
+@together
 @pytest.mark.parametrize("name", ["v1", "v1-sparse", "v2", "v3-typical"])
 def test_the_reader_passes_the_golden_files(name):
     texts, labels, p = golden(name)

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, f1_score
 
 import textodds
+from pairs import together
 from textodds.judge.baseline import FEW, Baseline, accuracy_sentence
 from textodds.judge.evaluation import evaluate, held_out_measures
 from textodds.learn.held_out import HeldOut
@@ -57,6 +58,7 @@ def test_one_class_alone_says_nothing_of_others():
     ]
 
 
+@together
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
@@ -77,6 +79,7 @@ def test_classes_of_fewer_than_ten_rows_are_named(rows, told):
     assert Baseline(rows).warnings(1.0) == told
 
 
+@together
 @pytest.mark.parametrize(
     ("rows", "skewed"), [((30, 10), True), ((29, 10), False), ((10, 10, 10), False), ((90, 50, 31), False)]
 )

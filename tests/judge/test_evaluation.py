@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from sklearn import metrics
 
 import textodds
+from pairs import together
 from textodds.errors import InputError, NoData
 from textodds.judge.evaluation import evaluate, macro_f1, wilson
 from textodds.learn.forms.linear import log_softmax
@@ -29,6 +30,7 @@ def scored(labels, classes, seed=0, sharpness=1.0, batches=1):
     return posterior, [([labels[i] for i in cut], posterior[cut], evidence[cut]) for cut in cuts]
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3, 10])
 @pytest.mark.parametrize("batches", [1, 4])
 def test_measures_are_those_of_scikit_learn(classes, batches):
@@ -61,6 +63,7 @@ def test_macro_f1_is_that_of_scikit_learn_whatever_is_missing(pairs):
     assert macro_f1(confusion, np.array([list(confusion.values())])) == [pytest.approx(expected, rel=1e-12)]
 
 
+@together
 @pytest.mark.parametrize("n", [1, 2, 10, 100, 100_000])
 def test_the_interval_of_the_accuracy_is_wilsons(n):
     for right in sorted({0, 1, n // 3, n // 2, n - 1, n}):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pairs import pairwise
+from pairs import pairwise, together
 from textodds.errors import InputError, NoData
 from textodds.judge.guarantees import THRESHOLDS, Sets, _counts, _last_pass, at_most, fewest
 from textodds.learn.forms.linear import log_softmax
@@ -69,6 +69,15 @@ def test_an_answer_whose_probability_is_the_threshold_is_counted_as_it_will_be_a
     promise = at_most(held_out, 0.05)
     assert (promise.threshold, promise.answered, promise.errors) == (sure, 400, 0)
     assert (held_out.p_answer >= promise.threshold).sum() == promise.answered
+
+
+def test_one_error_more_than_the_binomial_allows_is_one_too_many():
+    """Of 300 answers 200 are surer, and right; the others are in while so few errors are unlikely."""
+    most = int(binom.ppf(0.05, 300, 0.05)) - 1
+    for errors, answered in ((most, 300), (most + 1, 200)):
+        p, wrong = np.repeat([0.99, 0.7], [200, 100]), np.arange(300) >= 300 - errors
+        held_out = HeldOut(wrong.astype(np.uint32), np.zeros(300, np.uint32), np.where(wrong, 1 - p, p), p)
+        assert at_most(held_out, 0.05).answered == answered
 
 
 def test_a_promise_on_the_edge_is_broken_about_as_often_as_it_may_be():
@@ -134,6 +143,7 @@ def test_answers_that_are_wrong_too_often_everywhere_are_not_helped_by_more_rows
         at_most(HeldOut(truth, zero, np.full(400, 0.5), np.full(400, 0.5)), 0.1)
 
 
+@together
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1.5, float("nan")])
 def test_rates_lie_between_zero_and_one(value):
     log_p, truth = world(1.0)

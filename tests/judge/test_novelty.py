@@ -46,6 +46,7 @@ def counts_of_length(n):
     return [counts for counts in itertools.product(range(n + 1), repeat=3) if sum(counts) == n]
 
 
+@together
 @pytest.mark.parametrize("seed", range(5))
 def test_the_coefficient_is_that_of_scipy(seed):
     random = np.random.default_rng(seed)
@@ -62,6 +63,7 @@ def test_the_coefficient_of_two_words_is_binomial_and_that_of_none_is_one():
     assert log_coefficient(sparse.csr_array((0, 4))).shape == (0,)
 
 
+@together
 @pytest.mark.parametrize("alpha", [1.0, 0.1])
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
 def test_a_multinomial_model_is_scipys_multinomial_and_sums_to_one_over_texts_of_a_length(n, alpha):
@@ -89,6 +91,7 @@ NO_DENSITY = {
 WANTED = ("log_likelihood", "log_joint", "log_density", "perplexity", "familiarity", "learn_typical")
 
 
+@together
 @pytest.mark.parametrize("options", NO_DENSITY)
 def test_counts_of_terms_that_overlap_or_come_once_are_no_distribution_of_texts(options):
     options, problem = NO_DENSITY[options]
@@ -252,6 +255,7 @@ def test_a_model_that_only_tells_classes_apart_knows_no_typical_texts(learner):
 # Typical ones.
 
 
+@together
 @pytest.mark.parametrize("M", [1, 5, 499, 500])
 def test_up_to_so_many_typical_ones_all_are_compared_with(M):
     random = np.random.default_rng(M)

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from pairs import together
 from textodds.errors import InputError
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.forms.linear import LOG_ZERO, Weights
@@ -52,6 +53,7 @@ def objective(found, scores, codes, weights):
     return penalised(np.log(found.slopes[0] * unit_of(scores)), found.bias, scores, codes, weights)
 
 
+@together
 @pytest.mark.parametrize("K", [2, 3, 7])
 @pytest.mark.parametrize("factor", [1e-3, 1.0, 30.0, 1e6])
 def test_the_objective_is_as_small_as_scipy_can_make_it(K, factor):
@@ -157,6 +159,7 @@ EXTREME = {
 }
 
 
+@together
 @pytest.mark.parametrize("case", EXTREME)
 def test_extreme_scores_give_finite_probabilities(case):
     scores, codes = EXTREME[case]
@@ -173,6 +176,7 @@ def test_extreme_scores_give_finite_probabilities(case):
 AHEAD = sorted(case for case in EXTREME if not case.startswith("no class ever ahead"))
 
 
+@together
 @pytest.mark.parametrize("case", AHEAD)
 def test_extreme_scores_cost_as_little_as_scipy_can_make_them(case):
     scores, codes = EXTREME[case]
@@ -213,6 +217,7 @@ def test_a_calibrated_model_has_the_calibrated_scores_and_takes_another_prior():
     np.testing.assert_allclose(shift, [uniform - prior] * 20, rtol=0, atol=1e-12)
 
 
+@together
 @pytest.mark.parametrize("factor", [0.3, 0.5, 1.0, 2.0])
 def test_weights_that_are_scaled_are_the_scaled_matrix_of_impossible_words_too(factor):
     """Each of 400 words is in one of twenty classes; the other cells are `LOG_ZERO`, and not stored.

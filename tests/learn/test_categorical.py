@@ -117,6 +117,7 @@ def test_choices_that_cannot_be_are_refused_when_made(choices, message):
     assert message in str(caught.value)
 
 
+@together
 @pytest.mark.parametrize(
     ("new", "message"),
     [

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import CategoricalNB
 
+from pairs import together
 from textodds.learn.conditionals.categorical import Categorical
 from textodds.learn.conditionals.table import FullTable
 from textodds.stats.categories import CategoryTally, CellTally, coded_columns
@@ -81,6 +82,7 @@ def test_mushrooms(table, alpha, accuracy):
     np.testing.assert_allclose(scores[known], expected, rtol=0, atol=1e-10)
 
 
+@together
 @pytest.mark.parametrize("alpha", [1e-3, 0.5, 1.0, 20.0])
 @pytest.mark.parametrize("classes", [2, 7])
 def test_likelihoods_are_those_of_scikit_learn(alpha, classes):

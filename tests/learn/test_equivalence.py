@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import textodds
+from pairs import together
 from row_counts import counts_of_rows
 from textodds.errors import InputError, Unsupported
 from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
@@ -49,6 +50,7 @@ def linear(weights, bias=None):
     )
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3, 12])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_softmax_parameters_give_the_probabilities_of_naive_bayes(learner, classes):
@@ -72,6 +74,7 @@ def with_parameters(model, weights, bias):
     return replace(model, intercept=bias - model.log_prior, weights=Weights.of_matrix(weights))
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_model_with_the_parameters_of_another_is_that_other(learner, classes):
@@ -110,7 +113,7 @@ def is_naive_bayes(model, log_theta, log_pi, rows):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     classes=st.integers(2, 6),
@@ -160,6 +163,7 @@ def test_weights_that_are_distributions_in_disguise_are_unmasked(seed, classes, 
     is_naive_bayes(model, *naive_bayes_parameters(model), rows)
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3, 12])
 @pytest.mark.parametrize("learner", ["multinomial", "binary"])
 def test_naive_bayes_through_softmax_and_back_has_the_same_posteriors(learner, classes):
@@ -226,6 +230,7 @@ def trained(learner, classes):
     )
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", MODELS)
 def test_a_hyperplane_is_the_difference_of_two_scores(learner, classes):
@@ -249,6 +254,7 @@ def test_a_hyperplane_is_the_difference_of_two_scores(learner, classes):
             )
 
 
+@together
 @pytest.mark.parametrize("learner", MODELS)
 def test_the_words_of_a_hyperplane_stand_strongest_first(learner):
     model = trained(learner, 3)

@@ -67,6 +67,7 @@ def test_a_class_without_a_complete_row_is_as_the_prior_says():
     np.testing.assert_allclose(got, [[1, 1 / 2], [0, 1 / 2]], rtol=1e-14)
 
 
+@together
 @pytest.mark.parametrize("backoff", ["independent", "uniform"])
 @pytest.mark.parametrize("value", [None, "never seen"])
 def test_what_is_not_observed_is_summed_over(backoff, value):

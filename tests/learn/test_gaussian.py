@@ -127,6 +127,7 @@ def test_full_densities_are_scipys(covariance, gamma, target, weighted):
         assert found.constants()[k] == pytest.approx(at_mean, rel=1e-10)
 
 
+@together
 @pytest.mark.parametrize("pooling", [0.0, 0.25, 1.0])
 @pytest.mark.parametrize("gamma", [0.0, 0.4])
 def test_pooling_is_that_of_friedman(pooling, gamma):
@@ -247,6 +248,7 @@ def test_gaussian_naive_bayes_is_scikit_learns(weighted):
     np.testing.assert_allclose(got, reference.predict_proba(new), rtol=0, atol=1e-8)
 
 
+@together
 @pytest.mark.parametrize("prior", ["data", "uniform", {"a": 0.7, "b": 0.2, "c": 0.1}], ids=str)
 @pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
 def test_linear_discriminant_analysis_is_scikit_learns(solver, prior):
@@ -275,6 +277,7 @@ def with_priors(reference, priors):
     return proba
 
 
+@together
 @pytest.mark.parametrize("solver", ["lsqr", "eigen"])
 @pytest.mark.parametrize("gamma", [0.1, 0.7, 1.0])
 def test_shrunk_towards_a_sphere_linear_discriminant_analysis_is_scikit_learns(solver, gamma):
@@ -326,6 +329,7 @@ def test_shrunk_towards_a_sphere_quadratic_discriminant_analysis_is_scikit_learn
 # Intensities
 
 
+@together
 @pytest.mark.parametrize(("n", "V"), [(5, 3), (20, 4), (8, 30), (200, 2)])
 def test_oas_is_scikit_learns(n, V):
     rows = data((n, 1, 1), V)[0][:n]
@@ -334,6 +338,7 @@ def test_oas_is_scikit_learns(n, V):
     assert oas(C, n) == pytest.approx(sk.oas(rows, assume_centered=True)[1], rel=1e-10)
 
 
+@together
 @pytest.mark.parametrize(("n", "V"), [(5, 3), (20, 4), (8, 30), (200, 2)])
 def test_ledoit_wolf_is_scikit_learns(n, V):
     rows = data((n, 1, 1), V)[0][:n]
@@ -412,6 +417,7 @@ def left_out(rows, weights, codes, gamma, own):
     return total
 
 
+@together
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("own", [True, False], ids=["own", "shared"])
 def test_leave_one_out_likelihood_is_that_of_refitting(own, weighted):
@@ -488,6 +494,7 @@ def test_what_is_given_is_taken():
         assert choose("full", given, rows, labels, pooling=0.5) == Gaussian("full", given, pooling=0.5)
 
 
+@together
 @pytest.mark.parametrize("how", [None, "ledoit-wolf"])
 @pytest.mark.parametrize("covariance", ["shared", "full"])
 def test_a_row_without_weight_does_not_choose(covariance, how):
@@ -499,6 +506,7 @@ def test_a_row_without_weight_does_not_choose(covariance, how):
     assert beside.shrinkage == pytest.approx(found.shrinkage, rel=1e-9)
 
 
+@together
 @pytest.mark.parametrize("how", [None, "ledoit-wolf"])
 @pytest.mark.parametrize("covariance", ["shared", "full"])
 def test_a_column_that_never_varies_does_not_choose(covariance, how):
@@ -626,6 +634,7 @@ def test_without_smoothing_columns_that_repeat_one_another_are_refused(covarianc
                 fitted(rows, labels, covariance=covariance, smoothing=0.0)
 
 
+@together
 @pytest.mark.parametrize("learner", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3, None])
 def test_columns_that_repeat_one_another_change_no_posterior_by_much(learner, shrinkage):
@@ -695,6 +704,7 @@ def test_awkward_rows_give_finite_posteriors_or_an_error_with_class_and_rank(lea
     np.testing.assert_allclose(np.exp(log_posterior).sum(axis=1), 1, rtol=0, atol=1e-12)
 
 
+@together
 @pytest.mark.parametrize("shrinkage", [0.5, 1.0, None, "oas", "ledoit-wolf"])
 @pytest.mark.parametrize("n", [1, 3])
 def test_a_class_that_does_not_vary_borrows_the_covariance_of_all_with_a_warning_that_names_it(shrinkage, n):
@@ -782,6 +792,7 @@ def test_a_column_that_does_not_vary_is_named_where_nothing_is_smoothed():
         )
 
 
+@together
 @pytest.mark.parametrize("shrinkage", ["oas", "ledoit-wolf", "likelihood", None, 0.0, 1, 0.5])
 def test_learners_take_each_way_to_shrink(shrinkage):
     rows, labels = data()
@@ -850,6 +861,7 @@ def test_a_weight_of_zero_equals_absence(learner):
     np.testing.assert_allclose(got, posteriors(learner, rows, labels, rows), rtol=0, atol=1e-8)
 
 
+@together
 @pytest.mark.parametrize("learner", [each for each in LEARNERS if "likelihood" not in str(each)], ids=str)
 def test_a_weight_of_two_equals_the_row_twice(learner):
     """Where the shrinkage is chosen by likelihood it need not: the twin of a row left out would be in."""
@@ -862,6 +874,7 @@ def test_a_weight_of_two_equals_the_row_twice(learner):
     np.testing.assert_allclose(got, twice, rtol=0, atol=1e-8)
 
 
+@together
 @pytest.mark.parametrize(
     "learner",
     [kind(s) for kind in (LinearDiscriminantLearner, QuadraticDiscriminantLearner) for s in (0.3, None)],
@@ -875,6 +888,7 @@ def test_neither_units_nor_origins_of_columns_change_a_posterior(learner, factor
     np.testing.assert_allclose(got, posteriors(learner, rows, labels, rows), rtol=0, atol=1e-8)
 
 
+@together
 @pytest.mark.parametrize("covariance", ["shared", "full"])
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3, "oas"])
 def test_without_smoothing_neither_units_nor_origins_of_columns_change_a_density_ratio(covariance, shrinkage):

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 
 import textodds
+from pairs import together
 from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
 from textodds.learn.design import DesignMatrix
@@ -69,6 +70,7 @@ def test_of_more_classes_a_class_is_set_against_all_others():
     np.testing.assert_allclose(pooled_weights(presence, None, 0.7), expected, rtol=1e-9, atol=1e-12)
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("kind", [SoftmaxLearner, NBSoftmaxLearner])
 @pytest.mark.parametrize("words", [{}, {"characters": (2, 3)}], ids=["words", "characters"])

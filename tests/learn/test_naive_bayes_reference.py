@@ -62,6 +62,7 @@ def test_random_counts_give_scikit_learns_numbers(ours, theirs, choices, alpha, 
     agree(model, theirs(alpha=alpha, **choices).fit(rows, labels, weights), rows)
 
 
+@together
 @pytest.mark.parametrize(("ours", "theirs", "choices"), PAIRS, ids=NAMES)
 def test_sparse_rows_give_the_numbers_of_dense_rows(ours, theirs, choices):
     rows, labels, weights = counts(1, 12, density=0.1)
@@ -83,6 +84,7 @@ def test_weights_stored_as_exceptions_equal_the_full_matrix(ours, theirs, choice
     agree(exceptions, theirs(alpha=alpha, **choices).fit(rows, labels, weights), rows)
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 12])
 @pytest.mark.parametrize(
     ("ours", "theirs", "choices"),
@@ -156,6 +158,7 @@ def texts(seed, classes, n):
     return made, [f"c{k:02}" for k in labels]
 
 
+@together
 @pytest.mark.parametrize(("ours", "theirs", "choices"), PAIRS, ids=NAMES)
 @pytest.mark.parametrize(("classes", "ngrams"), [(2, (1, 1)), (5, (1, 2)), (12, (1, 2))])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -17,6 +17,7 @@ from scipy.special import logsumexp, softmax
 import textodds
 from pairs import in_turn, together
 from row_counts import counts_of_rows
+from textodds import _kernels
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged, Separable
 from textodds.learn import naive_bayes
 from textodds.learn.design import LabelledRows, Plain
@@ -216,6 +217,7 @@ def test_labels_become_text():
         assert SoftmaxLearner(C=1.0).fit(ROWS, labels).model.classes == classes
 
 
+@together
 @pytest.mark.parametrize(
     "form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, sparse.lil_array, sparse.dok_array, list]
 )
@@ -274,6 +276,21 @@ def test_the_gap_is_never_below_the_true_one(shape, C, form, tolerance):
     assert (best.outcome.value - rough.outcome.value) / best.outcome.value <= best.outcome.gap + 1e-10
 
 
+@together
+@pytest.mark.parametrize("classes", [2, 3, 8, 20])
+def test_a_row_that_dual_ascent_has_taken_has_the_probabilities_of_its_scores(classes):
+    """That maximises the dual over the row: log q and the scores differ by one number, of two by none."""
+    random, M = np.random.default_rng(classes), 1 if classes == 2 else classes
+    x, q = random.normal(size=4), random.dirichlet(np.ones(classes))
+    weights, bias = random.normal(size=4 * M), random.normal(size=M)
+    logs = np.log(q[1:] / q[0]) if M == 1 else np.log(q)
+    rows = np.array([0, 4]), np.arange(4, dtype=np.int32), x
+    about = np.array([1]), np.array([0.7]), np.array([x @ x]), 0.5
+    _kernels.dual_epoch(rows, *about, weights, bias, logs, np.zeros(1), np.zeros(1, np.uint32))
+    off = logs - (x @ weights.reshape(4, M) + bias)
+    np.testing.assert_allclose(off - (off.mean() if M > 1 else 0.0), 0.0, atol=1e-7)
+
+
 @settings(max_examples=25)
 @given(shape=problems, C=strengths)
 def test_every_certificate_of_dual_ascent_bounds_the_optimum(shape, C):
@@ -303,6 +320,7 @@ def test_sparse_rows_have_the_optimum_of_dense_rows(shape, C):
     assert np.linalg.norm(difference) <= allowed + 1e-9
 
 
+@together
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_what_has_not_converged_warns_of_the_gap_and_is_finite(form, classes):
@@ -325,6 +343,7 @@ def test_a_warning_points_at_the_call_of_the_user():
     assert caught[0].filename == __file__
 
 
+@together
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("C", [0.1, 10.0])
@@ -375,6 +394,7 @@ def test_the_report_is_plain_data():
 # How strong a penalty.
 
 
+@together
 @pytest.mark.parametrize("weighting", ["plain", "weights", "balanced"])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_alpha_is_the_penalty_per_row(weighting, classes):
@@ -435,6 +455,7 @@ def least(penalty, rows, codes, classes):
     return both - both.mean(axis=1, keepdims=True)
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("written", LECTURES)
 def test_the_penalties_of_the_lectures_are_converted_as_the_table_says(written, classes):
@@ -523,6 +544,7 @@ def test_a_descent_can_be_watched_diverging_on_data_that_can_be_separated(classe
     assert all(later > before + 1.0 for before, later in itertools.pairwise(norms))  # as the logarithm of t
 
 
+@together
 @pytest.mark.parametrize("strength", [0.0, 0.3])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_descent_is_algorithm_3_1_at_the_rate_that_is_documented(classes, strength):
@@ -722,6 +744,7 @@ def test_scales_are_root_mean_squares_over_the_classes():
     np.testing.assert_allclose(penalty.scales(two, np.array([3.0, 1.0])), [0.7, 1.5], rtol=1e-15)
 
 
+@together
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_two_classes_are_scaled_by_the_size_of_their_log_ratio(form, weighted):
@@ -742,6 +765,7 @@ def test_two_classes_are_scaled_by_the_size_of_their_log_ratio(form, weighted):
     )
 
 
+@together
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_under_a_strong_penalty_the_centred_form_is_naive_bayes(form, classes):

@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pairs import together
 from textodds.learn.solvers import dense
 from textodds.learn.solvers.dense import is_large_and_dense, quasi_newton
 from textodds.learn.solvers.newton import newton
@@ -21,6 +22,7 @@ def problem(N, V, K, *, penalty=1.0, seed=0, unseen=0, scale=1.0, centre=False):
     return Objective(rows, codes, weights, K, penalty, around)
 
 
+@together
 @pytest.mark.parametrize(
     "given",
     [

@@ -152,6 +152,7 @@ def test_momentum_is_faster_than_none():
     assert fast < slow
 
 
+@together
 @pytest.mark.parametrize("batch", [None, 1, 8])
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 def test_the_same_seed_gives_the_same_bits(batch, momentum):
@@ -274,6 +275,7 @@ def test_a_setting_that_cannot_work_is_refused(choice, complaint):
         Descent(**{"rate": 1.0, "epochs": 1, **choice})
 
 
+@together
 @pytest.mark.parametrize(
     ("choice", "name"),
     [

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from pairs import together
 from textodds.learn.solvers import information
 from textodds.learn.solvers.information import Information, odds_ratio_interval
 from textodds.learn.solvers.newton import newton
@@ -112,6 +113,7 @@ def test_a_table_of_three_classes_has_the_standard_errors_of_its_pairs():
         assert standard_errors(objective, at, [0], k, j)[0] == pytest.approx(expected, rel=1e-6)
 
 
+@together
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
 @pytest.mark.parametrize("sparsely", [False, True])

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds import _kernels
 from textodds.errors import InputError
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
@@ -96,6 +96,7 @@ def scipys(rows, penalty):
     return minimize(value, begin, jac=slope, method="CG", options={"gtol": 1e-9, "maxiter": 20_000}).fun
 
 
+@together
 @pytest.mark.parametrize(("choices", "penalty"), CASES)
 def test_the_optimum_is_that_of_the_other_solver_and_of_scipy(choices, penalty):
     rows = Rows(**choices)
@@ -113,6 +114,7 @@ def test_the_optimum_is_that_of_the_other_solver_and_of_scipy(choices, penalty):
     assert penalty / 2 * apart <= 8e-9 * found.value
 
 
+@together
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-4, 1e-6])
 @pytest.mark.parametrize("K", [2, 3])
 def test_it_stops_at_the_gap_that_was_asked_for(K, tolerance):
@@ -125,6 +127,7 @@ def test_it_stops_at_the_gap_that_was_asked_for(K, tolerance):
     assert len(found.curve) == found.steps == rows.asked
 
 
+@together
 @pytest.mark.parametrize(("choices", "penalty"), CASES)
 def test_at_every_step_the_optimum_lies_between_bound_and_value(choices, penalty):
     rows = Rows(**choices, seed=1)
@@ -235,6 +238,7 @@ KINDS = [
 ]
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_what_is_packed_comes_back(kind):
     """Single precision is for the length of a row alone."""

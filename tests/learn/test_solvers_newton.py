@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from pairs import pairwise
+from pairs import pairwise, together
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Parameters, best_bias, proven_gap
 
@@ -191,6 +191,7 @@ def test_separable_rows_without_a_penalty_stay_finite():
     assert found.parameters.weights[0, 0] > 3.0
 
 
+@together
 @pytest.mark.parametrize("K", [2, 3, 4])
 def test_a_class_without_rows_is_all_but_impossible_and_changes_nothing_else(K):
     objective = problem(6, K, penalty=0.5, weighted=False)
@@ -217,6 +218,7 @@ def test_rows_of_weight_zero_do_not_count():
     np.testing.assert_allclose(a.parameters.weights, b.parameters.weights, atol=1e-6)
 
 
+@together
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 def test_rows_that_all_weigh_nothing_leave_the_start(penalty):
     objective = Objective(np.eye(3), np.arange(3), np.zeros(3), 3, penalty)

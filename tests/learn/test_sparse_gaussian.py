@@ -471,6 +471,7 @@ def test_no_input_is_changed(kind):
     np.testing.assert_array_equal(weights, before[2])
 
 
+@together
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 @pytest.mark.parametrize("prior", ["uniform", {"a": 0.9, "b": 0.05, "c": 0.05}], ids=str)
 def test_a_prior_given_beforehand_equals_that_prior_given_later(kind, prior):

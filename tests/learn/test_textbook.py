@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import textodds
+from pairs import together
 from row_counts import counts_of_rows
 from textodds.learn import naive_bayes
 from textodds.learn.conditionals.complement import transformed
@@ -64,6 +65,7 @@ def test_multinomial_probabilities_of_all_documents_of_a_length_sum_to_one():
     np.testing.assert_allclose(total, [0.5, 0.5], rtol=1e-12)
 
 
+@together
 @pytest.mark.parametrize("alpha", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("classes", [2, 12])
 def test_bernoulli_probabilities_of_all_documents_sum_to_one(alpha, classes):
@@ -117,6 +119,7 @@ def twcnb(rows, labels, alpha):
     return np.array(weights)
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3, 12])
 @pytest.mark.parametrize("alpha", [0.1, 1.0])
 def test_transformed_weight_normalised_complement_is_table_4_of_rennie(classes, alpha):

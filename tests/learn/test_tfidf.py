@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, T
 from sklearn.pipeline import FeatureUnion
 
 import textodds
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds import TextSettings, _kernels
 from textodds.data import Batch
 from textodds.learn.softmax import regression
@@ -92,6 +92,7 @@ def limits():
     yield from ({"max_features": n} for n in (clear[0], clear[len(clear) // 2], clear[-1]))
 
 
+@together
 @pytest.mark.parametrize("limit", list(limits()), ids=str)
 def test_selections_are_those_of_tfidf_vectorizer(limit):
     texts, _ = corpus(2)
@@ -118,6 +119,7 @@ def columns_of(feature_union):
     return {prefixes[kind] + name: column for column, (kind, name) in enumerate(names)}
 
 
+@together
 @pytest.mark.parametrize("limit", [{}, {"min_df": 3}, {"max_df": 0.3}], ids=str)
 @pytest.mark.parametrize("weighting", [Weighting(), Weighting("count", smooth=False)], ids=["log", "count"])
 def test_characters_beside_words_are_a_feature_union_divided_by_the_root_of_two(weighting, limit):
@@ -191,6 +193,7 @@ def test_the_fused_scorer_is_rows_times_weights(case, weighting, trained_on):
     np.testing.assert_allclose(again.data, before.data, rtol=1e-13)
 
 
+@together
 @pytest.mark.parametrize("case", CASES)
 def test_new_texts_are_weighed_by_what_was_learned(case):
     """The idf of new texts is that of the training texts; words nobody has seen count for nothing."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import together
 from textodds import softmax_parameters
 from textodds.errors import InputError
 from textodds.interop.full_matrix import weights_and_bias
@@ -32,6 +33,7 @@ def probabilities(model, text):
     return np.array(list(model(text).probabilities.values()))
 
 
+@together
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("text", ["", "qwertz", "!?"])
 def test_a_text_without_a_known_word_gives_the_prior(learner, text):
@@ -45,6 +47,7 @@ def test_a_text_without_a_known_word_gives_the_prior(learner, text):
     )
 
 
+@together
 @pytest.mark.parametrize("learner", [*LEARNERS, "bernoulli"])
 @pytest.mark.parametrize("classes", [("ham", "spam"), tuple(f"c{i:02}" for i in range(12))], ids=len)
 def test_predict_the_form_the_hyperplane_and_the_export_have_one_boundary(learner, classes):

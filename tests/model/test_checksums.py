@@ -67,7 +67,7 @@ def flips(path, n):
             yield at, bytes(damaged)
 
 
-@pytest.mark.parametrize("n", [3, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [3, pytest.param(15, marks=pytest.mark.long)])
 @pytest.mark.parametrize("read", [lambda path: load(path, check=True), used_in_full], ids=["checked", "used"])
 def test_one_flipped_bit_is_refused_whether_the_file_is_checked_or_used(file, read, n):
     spelled = json.loads(file.read_bytes()[8 : header_end(file)])

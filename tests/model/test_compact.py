@@ -7,6 +7,7 @@ import pytest
 import textodds
 from label_texts import label_texts
 from model_cases import documents
+from pairs import together
 from textodds.cli import main
 from textodds.errors import ModelFileError, Unsupported
 from textodds.model import file
@@ -31,6 +32,7 @@ def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@together
 @pytest.mark.parametrize(
     "settings",
     [

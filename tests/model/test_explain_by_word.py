@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textodds
+from pairs import together
 from textodds.learn.naive_bayes import BernoulliLearner
 from textodds.text import TextSettings
 from unicode_texts import texts
@@ -212,6 +213,7 @@ def test_a_calibration_that_weighs_words_alone_is_in_the_words():
     assert why.start_lines == [("class prior", why.start)]
 
 
+@together
 @pytest.mark.parametrize("learner", ["multinomial", "bernoulli", "complement", "softmax", "lda"])
 def test_the_boundary_and_the_explanation_begin_with_the_same_lines(learner):
     model = textodds.train(TEXTS, LABELS, learner=learner)

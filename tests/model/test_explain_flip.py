@@ -124,7 +124,7 @@ def test_where_too_many_sets_would_have_to_be_tried_the_answer_is_a_bound(monkey
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 9),
@@ -156,7 +156,7 @@ def test_bounds_for_rows_of_length_one_agree_with_all_subsets(seed, n, beta, lef
         assert margin(np.setdiff1d(np.arange(n), got[0])) < 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 9),

@@ -10,6 +10,7 @@ from test_explain_sum import MODELS
 
 import textodds
 from explain_texts import LABELS, TEXTS
+from pairs import together
 from textodds.errors import Unsupported
 from textodds.model.explain import Explanation
 from textodds.model.explain.markup import BARS, page
@@ -91,6 +92,7 @@ def test_the_number_of_a_word_is_told_in_words_and_not_by_colour_alone():
     assert re.search(r"border-bottom:2px dashed[^>]*>report<", html)
 
 
+@together
 @pytest.mark.parametrize("name", ["multinomial", "bernoulli", "calibrated"])
 @pytest.mark.parametrize("rival", ["ham", "others"])
 def test_the_lines_of_the_table_add_up_to_its_sum(name, rival):

@@ -39,7 +39,7 @@ def model(request):
     return textodds.train(TEXTS, LABELS, **recipe)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.one_of(st.text(ALPHABET, max_size=60), st.lists(st.sampled_from(TEXTS)).map(" ".join)))
 def test_arrays_place_terms_as_they_are_placed_one_by_one(model, text):
     why = model.explain(text)
@@ -55,7 +55,7 @@ def test_arrays_place_terms_as_they_are_placed_one_by_one(model, text):
     assert (why.reading.row.places >= 0).tolist() == [known for _, known in terms]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.one_of(st.text(ALPHABET, max_size=60), st.lists(st.sampled_from(TEXTS)).map(" ".join)))
 def test_stretches_are_the_same_to_the_bit(model, text):
     quick = model.explain(text)
@@ -72,7 +72,7 @@ def test_texts_of_the_usual_kind_are_placed_in_arrays(model):
         assert spans_of(model.explain(text).reading) is not None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(["free", "phone", "zebra", "Noon", "£500", "!"])).map(" ".join))
 def test_the_row_of_a_text_is_that_of_rows(model, text):
     places, features, counts, values, unknown = model.scorer.kernel.reading(text)

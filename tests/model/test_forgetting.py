@@ -65,7 +65,7 @@ def written(model):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(recipe=st.sampled_from(RECIPES), kept=rows, gone=rows)
 def test_learning_and_forgetting_through_files_is_the_first_model_to_the_last_bit(recipe, kept, gone):
     first = trained(kept, recipe)
@@ -80,7 +80,7 @@ def test_learning_and_forgetting_through_files_is_the_first_model_to_the_last_bi
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(recipe=st.sampled_from(RECIPES), kept=rows, gone=rows)
 def test_forgetting_equals_training_without_to_the_last_bit(recipe, kept, gone):
     model = through_a_file(trained(kept + gone, recipe))
@@ -90,7 +90,7 @@ def test_forgetting_equals_training_without_to_the_last_bit(recipe, kept, gone):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(recipe=st.sampled_from(RECIPES), early=rows, late=rows)
 def test_learning_later_equals_training_on_all_to_the_last_bit(recipe, early, late):
     model = through_a_file(trained(early, recipe))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import textodds
+from pairs import together
 from textodds.cli import main
 from textodds.errors import InputError, ModelFileError
 
@@ -217,6 +218,7 @@ def test_frames_and_files_have_labels_of_the_type_of_training(
     assert type(rows[0]["label_1"]) is type(np.asarray(labels).tolist()[0])
 
 
+@together
 @pytest.mark.parametrize("labels", [[1, "1"], [True, 1], ["true", True], [0.5, "x"]], ids=str)
 def test_labels_of_mixed_types_are_refused(labels):
     with pytest.raises(InputError, match="labels are of mixed types"):
@@ -241,6 +243,7 @@ def test_models_of_text_and_of_numbers_are_merged_by_the_names_of_their_labels()
     assert (numbers + words).classes_ == ("0", "1", "x")
 
 
+@together
 @pytest.mark.parametrize(
     ("one", "other", "classes"),
     [

@@ -96,6 +96,7 @@ def test_leaving_out_is_exact_however_texts_are_cut(learner, recipe):
     assert_exact(*drawn(), learner=LEARNERS[learner](0.3), **recipe)
 
 
+@together
 @pytest.mark.parametrize("learner", ["multinomial", "bernoulli"])
 @pytest.mark.parametrize("prior", ["data", "uniform", {"c0": 0.7, "c1": 0.2, "c2": 0.1}], ids=str)
 def test_the_prior_is_that_of_the_others(learner, prior):
@@ -105,6 +106,7 @@ def test_the_prior_is_that_of_the_others(learner, prior):
     assert_exact(texts, labels, learner=kind(alpha=0.5, prior=prior))
 
 
+@together
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_many_classes_whose_weights_are_stored_as_exceptions_are_left_out_exactly(learner):
     texts, labels = drawn(N=60, K=15)
@@ -124,6 +126,7 @@ def test_light_words_leave_a_vocabulary_that_asks_for_one_text(recipe):
     )
 
 
+@together
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_word_below_min_df_without_a_text_leaves_all_classes(learner):
     texts = ["rare common", "rare", "common other", "other common", "common"]
@@ -136,6 +139,7 @@ def test_a_word_below_min_df_without_a_text_leaves_all_classes(learner):
     np.testing.assert_allclose(found, smaller.score(texts[:1])[0][0], atol=1e-8)
 
 
+@together
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_class_with_one_text_is_impossible_to_that_text_and_all_others_are_exact(learner):
     texts, labels = drawn()

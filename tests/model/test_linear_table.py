@@ -7,6 +7,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import textodds
 from model_files import parts, put_together
+from pairs import together
 from textodds.errors import InputError, ModelFileError, NotLearned, Unsupported
 from textodds.model.tables.linear_table import LinearTableModel
 
@@ -26,6 +27,7 @@ def people(n=240, seed=0, gaps=False, classes=3):
     return table, [f"k{k}" for k in codes]
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("C", [0.3, 5.0])
 def test_it_is_scikit_learn_s_logistic_regression_of_standardised_and_one_hot_columns(classes, C):

@@ -8,6 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
+from pairs import together
 from textodds.learn.calibration import MOST_CELLS, few_enough
 from textodds.learn.forms.linear import LOG_ZERO, Weights
 
@@ -74,6 +75,7 @@ def test_of_many_classes_fewer_rows_are_left_out_evenly_spread():
     assert len(few_enough(range(150), 10**6)) == 100  # fewer would calibrate nothing
 
 
+@together
 @pytest.mark.parametrize("least", [-3.0, LOG_ZERO])
 @pytest.mark.parametrize("has_base", [False, True])
 def test_columns_of_sparse_weights_are_those_of_the_full_matrix(least, has_base):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import textodds
 from label_texts import LABELS, label_texts
+from pairs import together
 from textodds.errors import InputError, LabelsRead, ModelFileError, NotLearned, Unsupported
 
 TEXTS, SETS = label_texts(420)
@@ -212,6 +213,7 @@ def test_models_of_one_label_and_of_several_are_told_apart() -> None:
         textodds.train(TEXTS, ["a", "b"] * 210, goal="f1")
 
 
+@together
 @pytest.mark.parametrize("learner", ["bernoulli", "complement", "nb-softmax", "lda"])
 def test_learners_of_one_label_are_refused_with_those_of_several(learner: str) -> None:
     with pytest.raises(Unsupported, match="multinomial and softmax"):

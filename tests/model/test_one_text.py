@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import together
 from textodds.errors import InputError
 
 TEXTS = ["win a free phone", "free cash prize now", "see you at noon", "are you home", "call me at noon"] * 30
@@ -11,6 +12,7 @@ LABELS = ["spam", "spam", "ham", "ham", "ham"] * 30
 ASKED = ["free phone at noon", "", "zzz", "you you you", "é " * 3000 + "free"]
 
 
+@together
 @pytest.mark.parametrize(
     "learner", ["multinomial", "bernoulli", "complement", "softmax", "lda", "qda", "gaussian"]
 )

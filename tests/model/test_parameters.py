@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import together
 from textodds import parameter_count
 
 TEXTS = ["free phone free", "win a prize", "see you at six", "lunch at noon", "call me", "free lunch"] * 5
@@ -11,6 +12,7 @@ LABELS = ["spam", "spam", "ham", "ham", "work", "work"] * 5
 K, V = 3, len({word for text in TEXTS for word in text.split()})
 
 
+@together
 @pytest.mark.parametrize(
     ("learner", "expected"),
     [
@@ -33,6 +35,7 @@ def rows(n=60, d=4):
     return table, [f"k{i % 3}" for i in range(n)]
 
 
+@together
 @pytest.mark.parametrize(
     ("learner", "expected"),
     [

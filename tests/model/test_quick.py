@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textodds
+from pairs import together
 from textodds._kernels import Table
 from textodds.data import Batch
 from textodds.errors import InputError
@@ -71,6 +72,7 @@ def _must_be_of(form: QuickForm | None, model: TextModel) -> None:
     assert np.array_equal(form.form.weights.rows(every), model.linear.weights.rows(every))
 
 
+@together
 @pytest.mark.parametrize(
     ("learner", "options", "kind"),
     [
@@ -111,6 +113,7 @@ def test_of_counts_a_change_of_the_classes_or_below_nothing_takes_all_counts() -
     assert form.changed(Batch(["free " * 1000], ["ham"], None), NONE) is None
 
 
+@together
 @pytest.mark.parametrize("learner", ["softmax:C=3", "nb-softmax:C=3", "lda", "complement:transform"])
 def test_of_weights_the_change_is_bounded_and_undone_by_its_opposite(learner: str) -> None:
     model = _trained(learner)
@@ -154,6 +157,7 @@ def test_what_no_one_document_moves_stays() -> None:
     assert form.changed(NONE, Batch(["free"], ["ham"], None)) is form
 
 
+@together
 @pytest.mark.parametrize("K", [2, 3, 50])
 @pytest.mark.parametrize("q", [1e-6, 0.5, 30.0, 1e5])
 def test_the_step_is_where_its_slope_is_nothing(K: int, q: float) -> None:

@@ -139,6 +139,7 @@ def test_a_class_may_come_while_learning_and_go_while_forgetting(name):
     same_statistics(model.tally, model_of(name).tally)
 
 
+@together
 @pytest.mark.parametrize("name", [name for name in LEARNERS if "colour" in LEARNERS[name].columns])
 def test_a_category_may_come_while_learning(name):
     model = copy.copy(model_of(name))
@@ -457,6 +458,7 @@ def is_cut(values, labels=None):
     return prefers_bins(batch_of(values, labels), "x", edges_of(np.asarray(values, dtype=np.float64)))
 
 
+@together
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("n", [10, 20, 30, 40, 100, 400, 4000])
 def test_normal_numbers_stay_gaussian(n, seed):
@@ -465,6 +467,7 @@ def test_normal_numbers_stay_gaussian(n, seed):
     assert not is_cut(random.normal([1e4 + 50 * (label == "a") for label in labels], 30), labels)
 
 
+@together
 @pytest.mark.parametrize("n", [8, 12, 20, 32, 50])
 def test_few_rows_of_a_telling_number_are_learned_from(n):
     """Three standard deviations apart: the best rule is right in 93 % of cases."""
@@ -475,6 +478,7 @@ def test_few_rows_of_a_telling_number_are_learned_from(n):
     assert accuracy > 0.75
 
 
+@together
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "draw",
@@ -554,6 +558,7 @@ def test_the_choices_are_told_with_their_reasons():
     assert told["note"][1].endswith(" words on average")
 
 
+@together
 @pytest.mark.parametrize(
     ("what", "expected"),
     [
@@ -671,6 +676,7 @@ def test_the_largest_number_of_all_is_no_crash(value):
     assert np.isfinite(model.predict_proba({"a": [value], "b": [0.0], "c": ["x"]})).all()
 
 
+@together
 @pytest.mark.parametrize("learner", ["mixed", *GAUSSIANS])
 def test_a_constant_column_tells_nothing(learner):
     table, labels = small(k=[2.5] * 40)
@@ -684,6 +690,7 @@ def test_a_constant_column_tells_nothing(learner):
         np.testing.assert_allclose(model.predict_proba({**row, "k": [value]}), expected, atol=tolerance)
 
 
+@together
 @pytest.mark.parametrize("learner", ["mixed", *GAUSSIANS])
 @pytest.mark.parametrize("level", [0.0, 1.7e9])
 def test_a_column_that_is_constant_in_one_class_only_is_no_trouble(learner, level):
@@ -758,6 +765,7 @@ def test_a_column_without_values_is_left_out_and_said_to_be():
     assert np.isfinite(model.predict_proba(table)).all()
 
 
+@together
 @pytest.mark.parametrize("what", ["number", "gaussian", "bins", "category", "text"])
 def test_a_column_without_values_that_is_wanted_tells_nothing(what):
     table, labels = small(empty=[None] * 40)
@@ -807,6 +815,7 @@ def test_opening_a_model_warns_of_nothing_that_was_said_in_training(tmp_path):
     assert textodds.load(tmp_path / "model").classes_ == ("rare", "usual")
 
 
+@together
 @pytest.mark.parametrize("name", ["mixed", *GAUSSIANS])
 def test_one_class_is_always_the_answer(name):
     table, _ = small()
@@ -824,6 +833,7 @@ def test_no_rows_are_said_to_be_none(name):
         train_table({"a": [], "b": []}, [], learner=learner_named(name))
 
 
+@together
 @pytest.mark.parametrize("name", ["mixed", "gaussian", "categorical", "table"])
 def test_rows_without_any_weight_are_nothing_to_learn_from(name):
     table, labels = small()
@@ -963,6 +973,7 @@ def test_a_learner_of_texts_is_refused_for_a_table(learner):
         textodds.train(table, labels, learner=learner, columns={"c": "ignore"})
 
 
+@together
 @pytest.mark.parametrize("learner", [None, "lda", "qda"])
 @pytest.mark.parametrize("form", ["dict", "rows", "frame", "array"])
 def test_a_table_in_memory_with_labels_beside_it_is_a_table(form, learner):
@@ -990,6 +1001,7 @@ def test_train_takes_a_frame_without_texts_for_a_table():
         textodds.train(pandas.DataFrame({**table, "label": labels}), learner="mixed", text="c")
 
 
+@together
 @pytest.mark.parametrize("name", ["mixed-calibrated", "gaussian", "categorical", "table"])
 def test_rows_without_weight_may_stand_anywhere(name):
     """Every sixth row: they are then all forgotten at once, when what is typical is looked for."""

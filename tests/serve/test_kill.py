@@ -31,8 +31,8 @@ from serve.running import Client, Running
 from textodds.model.text_model import TextModel
 
 SERVICES, SENDERS = 2, 4
-KILLED_SERVICES = [8, pytest.param(64, marks=pytest.mark.long)]
-KILLED_CORES = [20, pytest.param(150, marks=pytest.mark.long)]
+KILLED_SERVICES = [8, pytest.param(40, marks=pytest.mark.long)]
+KILLED_CORES = [20, pytest.param(100, marks=pytest.mark.long)]
 
 
 def _seq(version: str) -> int:

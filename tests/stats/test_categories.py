@@ -84,6 +84,7 @@ def test_whole_numbers_become_text_as_written_by_hand(values):
     assert read(CodedColumn.of(values)) == ["3", None, "-7", "3"]
 
 
+@together
 @pytest.mark.parametrize(
     "values",
     [
@@ -105,6 +106,7 @@ def test_numbers_of_every_size_keep_their_digits():
     assert read(CodedColumn.of(np.array([0.0, -0.0, 1.0]))) == ["0", "0", "1"]
 
 
+@together
 @pytest.mark.parametrize(
     "values", [[], np.array([]), np.array([], dtype=str), pl.Series([]), pa.chunked_array([], pa.string())]
 )
@@ -259,6 +261,7 @@ def test_tallies_of_different_columns_do_not_add(kind):
         kind.of({"a": ["x"]}, ["k"]) + 3
 
 
+@together
 @pytest.mark.parametrize(
     ("columns", "labels", "message"),
     [

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
+from pairs import together
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.solvers.non_negative import non_negative
 from textodds.stats.distributions import (
@@ -37,6 +38,7 @@ def test_the_binomial_distribution_is_that_of_scipy():
             np.testing.assert_allclose(binomial_cdf(k, n, p), expected, rtol=1e-12)
 
 
+@together
 @pytest.mark.parametrize("freedom", [1, 2, 3, 10, 100, 10_000, 1_000_000])
 def test_student_is_that_of_scipy(freedom):
     t = np.append(5 * RANDOM.normal(size=500), [0.0, 40.0, -40.0, 1e300, -1e300, np.inf])
@@ -44,6 +46,7 @@ def test_student_is_that_of_scipy(freedom):
     assert student_quantile(0.975, freedom) == pytest.approx(special.stdtrit(freedom, 0.975), rel=1e-8)
 
 
+@together
 @pytest.mark.parametrize("freedom", [1, 2, 5, 19, 99])
 def test_the_tail_of_chi_squared_is_that_of_scipy(freedom):
     for x in 10 ** RANDOM.uniform(-3, 2.5, 200):

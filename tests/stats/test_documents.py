@@ -290,6 +290,7 @@ def test_terms_stand_in_the_order_in_which_a_document_brings_them():
     assert [words[v] for v in rows.indices] == ["one", "two", "two", "three"]
 
 
+@together
 @pytest.mark.parametrize(
     "work",
     [

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairs import together
 from textodds.stats.exact_sums import BITS, HALF, ExactSums, split
 
 # To 1e100 in size, from subnormal numbers on.
@@ -65,6 +66,7 @@ def test_parts_of_numbers_add_up_to_them(values):
     assert total == exactly(values)
 
 
+@together
 @pytest.mark.parametrize("exponent", [-1100, -7, 0, 13, 22, 100])
 def test_whole_numbers_of_64_bits_are_taken_as_they_are(exponent):
     values = np.array([2**62, -(2**62), -1, 0, 2**44 - 1])

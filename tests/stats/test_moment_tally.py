@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_exact_sums import fractions
 
-from pairs import pairwise
+from pairs import pairwise, together
 from textodds.errors import InputError, NegativeCount
 from textodds.stats.moment_tally import MomentTally
 from textodds.stats.moments import Moments
@@ -135,6 +135,7 @@ def test_what_was_never_there_is_refused_where_it_shows(full):
         )
 
 
+@together
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e100, -1e300])
 def test_numbers_that_are_too_large_are_named(value):
     with pytest.raises(InputError, match=r"row 8 has .* in column 1"):

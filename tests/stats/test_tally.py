@@ -26,6 +26,7 @@ def documents_of(tally, word):
     return row.tolist()
 
 
+@together
 @pytest.mark.parametrize("times", [65_534, 65_535, 65_536, 70_000, 140_000])
 def test_a_word_may_occur_more_often_in_a_document_than_sixteen_bits_count(times):
     tally = Tally.of(["a " * times + "b", "a"], ["x", "y"])
@@ -122,6 +123,7 @@ def test_whole_weights_before_and_after_a_fraction_count_the_same():
     assert Tally.count([Batch(["a"], ["x"], None), *rows[:2]]).n_documents == 4.5
 
 
+@together
 @pytest.mark.parametrize(
     ("weight", "units"), [(2**-30, 1), (2**-31, 1), (2**-31.5, 0), (1 / 3, 357913941), (0.1, 107374182)]
 )
@@ -230,6 +232,7 @@ def test_threads_come_from_the_environment(monkeypatch):
         default_threads()
 
 
+@together
 @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary", "slice"])
 def test_arrow_arrays_count_as_lists_do(kind):
     pyarrow = pytest.importorskip("pyarrow")
@@ -259,6 +262,7 @@ def crowded(weight=None, n_batches=8):
         yield Batch(texts, ["x" if r % 2 else "y" for r in range(rows)], weights)
 
 
+@together
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("memory", [1 << 16, 1 << 20])
 def test_little_memory_drops_rare_words_and_keeps_the_common_ones_exactly(memory, threads):
@@ -308,6 +312,7 @@ def test_neither_threads_nor_batches_change_what_is_dropped(memory):
         assert (other.pruned, also) == (first.pruned, said)
 
 
+@together
 @pytest.mark.parametrize(
     ("settings", "sizes"),
     [
@@ -392,3 +397,11 @@ def test_sparse_rows_equal_dense_rows():
 def test_the_twin_rounds_as_the_tally_does():
     assert twins.exact(2**-31) == twins.exact(2**-30)
     assert twins.exact(2**-32) == 0
+
+
+def test_a_word_that_is_put_in_is_in_no_more_documents_than_its_class_has():
+    counts = Tally.of(["a b", "a", "b"], ["x", "x", "y"]).counts()
+    grown = counts.insert(0, np.array([3.0, 0.5]))
+    own = slice(int(grown.starts[0]), int(grown.starts[1]))
+    assert grown.occurrences[own].tolist() == [3.0, 0.5]
+    assert grown.documents[own].tolist() == [2.0, 0.5]

@@ -47,6 +47,7 @@ LEARNERS = [
 ]
 
 
+@together
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_labels_made_wrong_come_first_with_what_they_were(learner):
     texts, labels = drawn()
@@ -77,6 +78,7 @@ def test_suspects_are_in_the_order_of_their_probability_which_is_that_of_leaving
     }
 
 
+@together
 @pytest.mark.parametrize("cuts", [[], [1], [300], range(7, 600, 7)], ids=str)
 def test_rows_are_numbered_across_batches(cuts):
     texts, labels = drawn()

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import textodds
+from pairs import together
 from textodds.errors import BadRow, InputError
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
@@ -213,6 +214,7 @@ def test_categories_that_are_new_are_a_distance_by_hand(learner):
     assert diff(a, b).shifted == (("city", "x", pytest.approx(np.sqrt(1 - 0.5))),)
 
 
+@together
 @pytest.mark.parametrize("p", [(0.0, 1.0), (2.0, 0.25)])
 @pytest.mark.parametrize("q", [(0.5, 3.0), (-1.0, 1.0)])
 def test_the_distance_of_gaussians_is_that_of_the_integral(p, q):

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import textodds
+from pairs import together
 from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
 from textodds.learn.conditionals.categorical import UNSEEN_ROW
@@ -118,6 +119,7 @@ def test_nothing_may_be_drawn(words):
         sample(words, -1)
 
 
+@together
 @pytest.mark.parametrize(
     ("learner", "settings", "problem"),
     [
@@ -176,6 +178,7 @@ def rows_of_categories():
     return {"sky": sky.tolist(), "wind": wind.tolist()}, labels.tolist()
 
 
+@together
 @pytest.mark.parametrize("unseen", ["ignore", "smooth"])
 @pytest.mark.parametrize("missing", ["ignore", "category"])
 def test_categories_come_as_often_as_the_model_says(missing, unseen):
@@ -196,6 +199,7 @@ def test_categories_come_as_often_as_the_model_says(missing, unseen):
         assert near(np.array([mine.count(name) for name in names]) / len(mine), expected, len(mine))
 
 
+@together
 @pytest.mark.parametrize("backoff", ["independent", "uniform"])
 @pytest.mark.parametrize("missing", ["ignore", "category"])
 def test_combinations_of_the_full_table_come_as_often_as_the_model_says(backoff, missing):
@@ -249,6 +253,7 @@ def test_numbers_are_uniform_within_an_interval_whose_lower_end_is_outside():
     assert stats.kstest(drawn, stats.uniform(1.0, 2.0).cdf).pvalue > 1e-3
 
 
+@together
 @pytest.mark.parametrize("edges", [[], [4.0], [1.0, 1.5, 9.0], [np.nextafter(2.0, 0), 2.0]])
 def test_open_intervals_have_ends_and_meet_the_others(edges):
     low, high = _ends(np.array(edges))

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.utils import murmurhash3_32
 
 import twins
+from pairs import together
 from textodds import Tally, TextSettings
 from unicode_texts import awkward, texts
 
@@ -75,6 +76,7 @@ def test_buckets_are_those_of_hashing_vectorizer(text, bits):
     assert Counter(TextSettings.sklearn(hash_bits=bits).terms(text)) == expected
 
 
+@together
 @pytest.mark.parametrize("bits", [1, 4, 19, 20, 22])
 def test_the_hash_without_an_absolute_value_has_scikit_learns_bucket(bits):
     """`abs(-2**31)` does not fit 32 bits; this term, found by running the hash backwards, has that hash."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import together
 from textodds import SoftmaxRegression, TextSettings, Weighting
 from textodds.cli import main
 from textodds.errors import InputError, TextoddsError, Unsupported
@@ -148,6 +149,7 @@ def test_a_stream_is_asked_for_again() -> None:
         textodds.train(like=model)
 
 
+@together
 @pytest.mark.parametrize(
     "beside",
     [{"learner": "softmax"}, {"features": "words"}, {"min_df": 2}, {"stream": True}, {"textbook": True}],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import together
 from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
 from textodds.learn.design import Plain
@@ -46,6 +47,7 @@ def test_vectors_are_those_of_the_singular_value_decomposition():
     np.testing.assert_allclose(got @ got.T, expected @ expected.T, atol=1e-9 * values[0])
 
 
+@together
 @pytest.mark.parametrize("shape", [(0, 4), (3, 0), (1, 1), (2, 5)])
 def test_few_texts_or_words_have_short_vectors(shape):
     assert made(of_dense(np.ones(shape)), 100).shape[0] == shape[1]

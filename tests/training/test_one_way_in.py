@@ -86,6 +86,7 @@ def test_settings_of_texts_are_the_same_written_and_given(name, value, written):
     assert same(by_option, of_command(["mail.csv", "--learner", f"multinomial:{name}={written}"]))
 
 
+@together
 @pytest.mark.parametrize(("name", "value", "written"), [(name, *pair) for name, pair in WEIGHTING.items()])
 def test_weightings_are_the_same_written_and_given(name, value, written):
     by_option = textodds.train("mail.csv", learner="softmax:C=1", ngrams=(1, 1), weighting=value)

@@ -52,6 +52,7 @@ def test_without_smoothing_a_class_with_an_impossible_word_has_probability_zero(
     assert model("b").probabilities == pytest.approx({"x": 0.5, "y": 0.5}, abs=1e-12)
 
 
+@together
 @pytest.mark.parametrize("classes", [3, 12])
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_smoothing_nothing_is_nan_or_infinite(kind, classes):
@@ -115,6 +116,7 @@ def test_a_prior_of_zero_is_a_probability_of_zero():
 # Nothing known.
 
 
+@together
 @pytest.mark.parametrize("text", ["", " ", "?!", "zzz qqq", "\0"])
 @pytest.mark.parametrize(
     "options", [{}, {"learner": MultinomialLearner(binary=True)}, {"hash_bits": 31}], ids=str
@@ -133,6 +135,7 @@ def test_an_empty_text_gets_the_prior_whatever_becomes_of_unknown_words(unknown)
     assert prediction.probabilities == pytest.approx({"ham": 3 / 5, "spam": 2 / 5}, rel=1e-12)
 
 
+@together
 @pytest.mark.parametrize("learner", ["softmax:C=1:ngrams=1", "nb-softmax:C=1:ngrams=1-2"])
 @pytest.mark.parametrize("classes", [2, 5])
 def test_a_calibrated_softmax_model_gives_a_text_without_known_words_the_prior(learner, classes):
@@ -159,6 +162,7 @@ def test_what_is_held_out_without_known_words_has_the_prior_too():
     assert np.count_nonzero(near) >= 60
 
 
+@together
 @pytest.mark.parametrize(
     ("options", "by"),
     [
@@ -477,6 +481,7 @@ def test_learners_go_by_name_and_come_back_from_plain_data(name):
     assert of_dict(as_dict(learner)) == learner
 
 
+@together
 @pytest.mark.parametrize(
     "name", [name for name in LEARNERS if LEARNERS[name].is_of_texts and name != "semisupervised"]
 )
@@ -512,6 +517,7 @@ def test_what_is_no_learner_is_named_with_what_is_one(learner, told):
         assert "nb-softmax" in caught.value.hint
 
 
+@together
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -539,6 +545,7 @@ def test_a_choice_that_a_learner_does_not_have_is_refused():
 # Long texts.
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("classes", [2, 12])
 def test_probabilities_of_very_long_texts_sum_to_one(kind, classes):
@@ -608,6 +615,7 @@ def test_texts_may_be_a_tuple_an_array_or_a_column():
         np.testing.assert_array_equal(model.predict_proba(form), expected)
 
 
+@together
 @pytest.mark.parametrize("calibrate", [False, True])
 @pytest.mark.parametrize("of", ["texts", "labels", "both"])
 def test_texts_and_labels_to_learn_from_may_be_arrow_views(of, calibrate):
@@ -649,6 +657,7 @@ def test_predictions_do_not_depend_on_threads():
         np.testing.assert_array_equal(other, scores[0])
 
 
+@together
 @pytest.mark.parametrize("label", ["a\0", "\0", " ", "\n", "é", "😀", "x" * 1000])
 def test_a_label_comes_back_as_it_went_in(label):
     model = textodds.train(["a b", "c d"], [label, "other"])
@@ -759,6 +768,7 @@ def test_an_empty_label_cannot_be_learned():
         model_of().learn("free", "")
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "options", [{}, {"hash_bits": 6}, {"ngrams": (1, 2), "min_df": 2}, {"unknown": "first"}], ids=str
@@ -812,6 +822,7 @@ def test_models_of_transformed_documents_without_them_refuse_to_change():
         _ = model + model
 
 
+@together
 @pytest.mark.parametrize("weights", [[1, 1, 1, 1, 1, 0.0], [1, 2, 0.5, 1, 1, 0.0]], ids=str)
 @pytest.mark.parametrize(
     "extra", [("other words", "eggs"), ("phone prize", "ham"), ("six", "spam"), ("you", "spam")], ids=str

@@ -81,6 +81,7 @@ VARIANTS = [
 ]
 
 
+@together
 @pytest.mark.filterwarnings("ignore::textodds.errors.NotConverged")
 @pytest.mark.parametrize("learner", VARIANTS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
@@ -113,6 +114,7 @@ def test_the_objective_never_decreases(seed, alpha, weight, temperature, prior, 
     assert objective[-1] > objective[0]
 
 
+@together
 @pytest.mark.parametrize("settings", [{}, {"min_df": 2}, {"ngrams": (1, 2)}, {"hash_bits": 6}], ids=str)
 @pytest.mark.parametrize("binary", [False, True])
 def test_without_weight_it_is_the_supervised_model_to_the_last_bit(settings, binary):

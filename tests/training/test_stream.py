@@ -80,6 +80,7 @@ def rows_of(texts, settings, **weighting):
     return twins.weighted_rows(lists, idf=False, blocks=settings.blocks, **weighting)[0]
 
 
+@together
 @pytest.mark.parametrize("ngrams", [(1, 1), (1, 2), (2, 2), (2, 3), (1, 3)], ids=str)
 @pytest.mark.parametrize("hashed", [False, True], ids=["named", "hashed"])
 def test_a_stream_takes_adagrads_steps(ngrams, hashed):
@@ -98,6 +99,7 @@ def test_a_stream_takes_adagrads_steps(ngrams, hashed):
     )
 
 
+@together
 @pytest.mark.parametrize("rate", [0.1, 2.0])
 @pytest.mark.parametrize("frequency", ["count", "log", "binary"])
 def test_rate_and_frequency_are_used(rate, frequency):
@@ -465,6 +467,7 @@ def test_sixty_thousand_texts_in_the_order_of_their_labels_are_warned_of():
     assert "log_loss_before_learning" not in model.info["fit"]
 
 
+@together
 @pytest.mark.parametrize("step", [1, 7, 64, 1000])
 def test_shuffling_keeps_every_row_once_however_they_are_cut(step):
     def rows(step):

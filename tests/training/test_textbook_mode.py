@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import together
 from textodds.errors import InputError
 from textodds.spark.training import plan_on_spark
 from textodds.study.audit import audit
@@ -35,6 +36,7 @@ def test_a_posterior_is_the_joint_over_the_density_and_weights_are_logarithms_of
     assert model("").probabilities == pytest.approx({"spam": 0.4, "ham": 0.6}, rel=1e-14)
 
 
+@together
 @pytest.mark.parametrize("name", ["multinomial", "bernoulli", "complement", "softmax", "nb-softmax"])
 def test_every_learner_of_texts_has_its_textbook_settings_and_chooses_nothing(name):
     model = textodds.train(TEXTS, LABELS, learner=name, textbook=True)
@@ -84,6 +86,7 @@ def test_discriminants_of_tables_are_not_shrunk(learner):
     assert model.recipe.blocks[0].conditional.shrinkage == 0.0
 
 
+@together
 @pytest.mark.parametrize(
     ("given", "told"),
     [

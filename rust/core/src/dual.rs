@@ -34,6 +34,14 @@ impl<'a> Rows<'a> {
         let (from, to) = (self.starts[i] as usize, self.starts[i + 1] as usize);
         (&self.features[from..to], &self.values[from..to])
     }
+
+    /// Ask for the weights, M columns each, that row `i` takes first.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, i: usize, weights: &[f64], m: usize) {
+        for v in self.row(i).0.iter().take(AHEAD) {
+            prefetch(weights, *v as usize * m);
+        }
+    }
 }
 
 /// The rows to learn from.
@@ -150,7 +158,7 @@ const SMALL: f64 = 1e-5;
 const UNSEEN: f64 = 1e-12;
 
 /// How many values ahead a row asks for the weights it will need.
-const AHEAD: usize = 12;
+pub(crate) const AHEAD: usize = 12;
 
 at_its_best! {
     fn epoch_of_two(problem: &Problem<'_>, state: &mut State<'_>, order: &[u32]) -> (f64, f64) {
@@ -161,10 +169,7 @@ at_its_best! {
             let i = i as usize;
             let (features, values) = rows.row(i);
             if let Some(&next) = order.get(at + 1) {
-                let next = rows.row(next as usize);
-                for v in next.0.iter().take(AHEAD) {
-                    prefetch(weights, *v as usize);
-                }
+                rows.fetch(next as usize, weights, 1);
             }
             let z = bias + score_of_two(weights, features, values);
             let c = costs[i];
@@ -273,9 +278,7 @@ fn take_rows<const M: usize>(problem: &Problem<'_>, state: &mut State<'_>, order
         let i = i as usize;
         let (features, values) = rows.row(i);
         if let Some(&next) = order.get(at + 1) {
-            for v in rows.row(next as usize).0.iter().take(AHEAD) {
-                prefetch(weights, *v as usize * m);
-            }
+            rows.fetch(next as usize, weights, m);
         }
         let z = &mut work.z[..m];
         z.copy_from_slice(bias);

@@ -58,9 +58,10 @@ impl Default for Finder {
     }
 }
 
-/// What terms are looked up in: a vocabulary as it is stored, and perhaps an index of it.
+/// What terms are made by, and looked up in: a vocabulary as it is stored, and perhaps an index of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places<'a> {
+    pub(crate) analyser: &'a Analyser,
     pub(crate) vocabulary: Vocabulary<'a>,
     pub(crate) index: Option<&'a Index>,
     /// The word that stands for unknown ones; there is no index then.
@@ -72,14 +73,8 @@ impl Finder {
     ///
     /// # Errors
     /// [`Error::DocumentTooLong`].
-    pub(crate) fn find(
-        &mut self,
-        analyser: &Analyser,
-        places: &Places<'_>,
-        text: &str,
-        row: usize,
-    ) -> Result<u32, Error> {
-        let Places { vocabulary, index, unknown } = *places;
+    pub(crate) fn find(&mut self, places: &Places<'_>, text: &str, row: usize) -> Result<u32, Error> {
+        let Places { analyser, vocabulary, index, unknown } = *places;
         let packed = index.and_then(|index| index.packed.as_ref());
         if self.is_ranked != packed.is_some() {
             self.remembered = Remembered::for_at_most(REMEMBERED);
@@ -88,9 +83,9 @@ impl Finder {
         self.ids.clear();
         let spelling = analyser.spelling();
         self.is_spelled = spelling.is_some();
-        let Some(spelling) = spelling else { return self.find_terms(analyser, places, text, row) };
+        let Some(spelling) = spelling else { return self.find_terms(places, text, row) };
         self.is_beside = spelling.is_marked;
-        let known = self.find_tokens(analyser, places, text, row)?;
+        let known = self.find_tokens(places, text, row)?;
         let Self { ids, spelled, remembered, .. } = self;
         self.words = ids.len();
         analyser.analyse_words(text, row, spelled)?;
@@ -106,18 +101,13 @@ impl Finder {
     }
 
     /// [`Self::find`] of terms that are not spelled.
-    fn find_terms(
-        &mut self,
-        analyser: &Analyser,
-        places: &Places<'_>,
-        text: &str,
-        row: usize,
-    ) -> Result<u32, Error> {
+    fn find_terms(&mut self, places: &Places<'_>, text: &str, row: usize) -> Result<u32, Error> {
         if places.index.is_some_and(|index| !index.has_buckets()) {
-            let known = self.find_tokens(analyser, places, text, row)?;
+            let known = self.find_tokens(places, text, row)?;
             self.words = self.ids.len();
             return Ok(known);
         }
+        let analyser = places.analyser;
         let Self { scratch, ids, .. } = self;
         analyser.analyse(text, row, scratch)?;
         let (terms, bytes) = scratch.terms();
@@ -134,13 +124,8 @@ impl Finder {
     }
 
     /// Find tokens and n-grams of them, by an index if there is one.
-    fn find_tokens(
-        &mut self,
-        analyser: &Analyser,
-        places: &Places<'_>,
-        text: &str,
-        row: usize,
-    ) -> Result<u32, Error> {
+    fn find_tokens(&mut self, places: &Places<'_>, text: &str, row: usize) -> Result<u32, Error> {
+        let analyser = places.analyser;
         let Self { scratch, ids, numbers, .. } = self;
         if let Some(index) = places.index.filter(|_| text.len() < LONG) {
             analyser.analyse_tokens(text, row, scratch, (1, 1))?;
@@ -340,19 +325,19 @@ mod tests {
             let places =
                 [(None, None), (unk, None), (None, indices[0].as_ref()), (None, indices[1].as_ref())];
             for (unknown, index) in places {
-                let places = Places { vocabulary, index, unknown };
+                let places = Places { analyser: &analyser, vocabulary, index, unknown };
                 let finders = Finders::default();
                 for text in texts.iter().chain(&texts) {
-                    assert_text(&analyser, &places, &finders, text);
+                    assert_text(&places, &finders, text);
                 }
             }
         }
     }
 
-    fn assert_text(analyser: &Analyser, places: &Places<'_>, finders: &Finders, text: &str) {
-        let Places { vocabulary, index, unknown } = *places;
+    fn assert_text(places: &Places<'_>, finders: &Finders, text: &str) {
+        let Places { analyser, vocabulary, index, unknown } = *places;
         let (mut finder, mut scratch) = (finders.take(), Scratch::default());
-        let known = finder.find(analyser, places, text, 0).unwrap();
+        let known = finder.find(places, text, 0).unwrap();
         analyser.analyse(text, 0, &mut scratch).unwrap();
         let (terms, bytes) = scratch.terms();
         let mut ids = Vec::new();
@@ -368,14 +353,14 @@ mod tests {
             &ids[..split],
             &ids[..],
         ]) {
-            finder.find(analyser, places, text, 0).unwrap();
+            finder.find(places, text, 0).unwrap();
             finder.count(block.0, block.1, vocabulary.len());
             let mut row = finder.bag.take();
             let counts: Vec<(u32, u32)> =
                 row.numbers.iter().map(|at| (number(*at), row.count(*at))).collect();
             assert_eq!(counts, counted(expected), "{text:?}");
         }
-        finder.find(analyser, places, text, 0).unwrap();
+        finder.find(places, text, 0).unwrap();
         finder.spell_out();
         assert_eq!(finder.ids.iter().map(|at| number(*at)).collect::<Vec<u32>>(), ids, "{text:?}");
         finders.put(finder);
@@ -397,8 +382,8 @@ mod tests {
         let index = Index::new(&analyser, &vocabulary, None);
         let mut state = 5;
         for n in 0..50 {
-            let places = Places { vocabulary, index: index.as_ref(), unknown: None };
-            assert_text(&analyser, &places, &Finders::default(), &random_text(&mut state, n));
+            let places = Places { analyser: &analyser, vocabulary, index: index.as_ref(), unknown: None };
+            assert_text(&places, &Finders::default(), &random_text(&mut state, n));
         }
     }
 }

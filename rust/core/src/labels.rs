@@ -6,12 +6,9 @@
 //! `t + a σ(t) = z + a q°`, `q = σ(t)`, `a = c_i ‖x_i‖²`. Here a row is read once for all labels: their weights
 //! stand side by side. Labels do not see each other, so that any grouping of them ends at the same bits.
 
-use crate::dual::{Rows, add_outer, add_scaled, logistic};
+use crate::dual::{AHEAD, Rows, add_outer, add_scaled, logistic};
 use crate::error::Error;
 use crate::processor::{at_its_best, prefetch};
-
-/// How many values ahead a row asks for the weights it will need.
-const AHEAD: usize = 12;
 
 /// A change of a probability that is too little to matter.
 const UNSEEN: f64 = 1e-12;
@@ -107,9 +104,7 @@ at_its_best! {
             let i = i as usize;
             let (features, values) = rows.row(i);
             if let Some(&next) = order.get(at + 1) {
-                for v in rows.row(next as usize).0.iter().take(AHEAD) {
-                    prefetch(weights, *v as usize * m);
-                }
+                rows.fetch(next as usize, weights, m);
             }
             z.copy_from_slice(bias);
             for (j, (v, x)) in features.iter().zip(values).enumerate() {

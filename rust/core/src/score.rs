@@ -141,7 +141,6 @@ impl<'a> Linear<'a> {
     /// Write the scores of a text to `out`; its number of known and of all terms.
     fn document(
         &self,
-        analyser: &Analyser,
         places: &Places<'_>,
         (text, row): (&str, usize),
         finder: &mut Finder,
@@ -150,7 +149,7 @@ impl<'a> Linear<'a> {
     ) -> Result<[u32; 2], Error> {
         out.copy_from_slice(self.intercept);
         if let Exceptions::Changed(changed @ Changed { more: Some(more), .. }) = &self.exceptions {
-            analyser.analyse(text, row, &mut finder.scratch)?;
+            places.analyser.analyse(text, row, &mut finder.scratch)?;
             let (terms, text) = finder.scratch.terms();
             finder.ids.clear();
             find_all(&self.vocabulary, terms, text, Some(ABSENT), &mut finder.ids);
@@ -163,7 +162,7 @@ impl<'a> Linear<'a> {
             self.add(&finder.ids, out);
             return Ok([known, terms.len() as u32]);
         }
-        let known = finder.find(analyser, places, text, row)?;
+        let known = finder.find(places, text, row)?;
         if let Some(weighting) = &self.weighting {
             let packed = places.index.and_then(|index| index.packed.as_ref());
             self.weighted((weighting, packed), finder, desk, out);
@@ -300,7 +299,7 @@ impl<'a> Linear<'a> {
             }
             _ => None,
         };
-        let places = Places { vocabulary: self.vocabulary, index, unknown: self.unknown };
+        let places = Places { analyser, vocabulary: self.vocabulary, index, unknown: self.unknown };
         let mut scores = vec![0.0; texts.len() * classes];
         let mut evidence = vec![0; texts.len() * 2];
         let (mut rest, mut rest_too) = (scores.as_mut_slice(), evidence.as_mut_slice());
@@ -312,7 +311,7 @@ impl<'a> Linear<'a> {
             jobs.push((share, row, mine, mine_too));
         }
         let work = |(share, row, scores, evidence): (_, _, _, _)| {
-            self.run((finders, &places), analyser, (share, row), scores, evidence)
+            self.run((finders, &places), (share, row), scores, evidence)
         };
         let done: Result<(), Error> = on_threads(jobs, work).into_iter().collect();
         done.map(|()| (scores, evidence))
@@ -321,7 +320,6 @@ impl<'a> Linear<'a> {
     fn run(
         &self,
         (finders, places): (&Finders, &Places<'_>),
-        analyser: &Analyser,
         (texts, first_row): (&[&str], usize),
         scores: &mut [f64],
         evidence: &mut [u32],
@@ -333,7 +331,7 @@ impl<'a> Linear<'a> {
                 prefetch_text(next);
             }
             let out = &mut scores[i * classes..(i + 1) * classes];
-            let seen = self.document(analyser, places, (text, first_row + i), &mut finder, &mut desk, out)?;
+            let seen = self.document(places, (text, first_row + i), &mut finder, &mut desk, out)?;
             evidence[2 * i..2 * i + 2].copy_from_slice(&seen);
         }
         finders.put(finder);

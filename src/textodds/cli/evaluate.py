@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -31,6 +31,7 @@ from textodds.model.multilabel.multilabel_model import MultiLabelModel
 if TYPE_CHECKING:
     from textodds.judge.decisions import DecisionCosts, MeanLoss
     from textodds.judge.evaluation import Evaluation
+    from textodds.judge.label_evaluation import LabelEvaluation
     from textodds.judge.thresholds import Goal
     from textodds.model.file import Model
     from textodds.study.report.evaluation_data import EvaluationData
@@ -95,7 +96,8 @@ def evaluate(
     costs = None if rule is None else DecisionCosts(rule)
     with watched(source, "measuring", quiet=quiet, classes=len(measured.classes_)) as batches:
         evaluation, gathered = _measured(measured, batches, costs, for_page=page is not None)
-    _must_know_a_label(evaluation, measured)
+    known = evaluation.n - sum(evaluation.unknown_labels.values())
+    _must_know_a_label(evaluation, measured.class_names, known, "or use data of this model")
     if page is not None and gathered is not None:
         from textodds.study.report.evaluation_page import evaluation_page
 
@@ -105,12 +107,7 @@ def evaluate(
     about = evaluation.as_dict() | {name: part for name, part in beside.items() if part is not None}
     lines = [*summaries.evaluation_lines(evaluation), *([] if cost is None else _cost_lines(cost))]
     show(about, lines, json=as_json_)
-    if page is not None:
-        say(f"\nwrote {strong(str(page))}: {size(page.stat().st_size)}", quiet=quiet or as_json_)
-    if fail_under is None or evaluation.accuracy >= fail_under:
-        return 0
-    say(f"accuracy {evaluation.accuracy:.4f} is below {fail_under:g}", quiet=quiet)
-    return 1
+    return _status("accuracy", evaluation.accuracy, fail_under, page, json=as_json_, quiet=quiet)
 
 
 def _evaluate_labels(
@@ -125,7 +122,7 @@ def _evaluate_labels(
     quiet: bool,
 ) -> int:
     """Measure a model of several labels a text; ``page`` is where the report goes, and the model's file."""
-    from textodds.cli.several_labels.measures import evaluation_lines, must_know_a_label
+    from textodds.cli.several_labels.measures import evaluation_lines
 
     if goal is not None:
         model = model.with_goal(goal)
@@ -138,18 +135,28 @@ def _evaluate_labels(
 
             evaluation, gathered = measured_labels(model, batches)
     warn_of_labels(source, options)
-    must_know_a_label(evaluation)
+    known = sum(row["rows"] for row in evaluation.by_label.values())
+    hint = "and the separator with `--label-separator`"
+    _must_know_a_label(evaluation, evaluation.labels, known, hint)
     beside = {} if page is None else {"report": str(page[0])}
     if page is not None:
         from textodds.study.report.label_page import label_page
 
         _write_page(page[0], label_page, (model, evaluation, gathered), page[1], source.description)
     show(evaluation.as_dict() | beside, evaluation_lines(evaluation), json=json)
+    written = None if page is None else page[0]
+    return _status("micro-F1", evaluation.micro_f1, fail_under, written, json=json, quiet=quiet)
+
+
+def _status(
+    measure: str, value: float, fail_under: float | None, page: Path | None, *, json: bool, quiet: bool
+) -> int:
+    """The status to exit with, after a word on the page and on a measure that is too low."""
     if page is not None:
-        say(f"\nwrote {strong(str(page[0]))}: {size(page[0].stat().st_size)}", quiet=quiet or json)
-    if fail_under is None or evaluation.micro_f1 >= fail_under:
+        say(f"\nwrote {strong(str(page))}: {size(page.stat().st_size)}", quiet=quiet or json)
+    if fail_under is None or value >= fail_under:
         return 0
-    say(f"micro-F1 {evaluation.micro_f1:.4f} is below {fail_under:g}", quiet=quiet)
+    say(f"{measure} {value:.4f} is below {fail_under:g}", quiet=quiet)
     return 1
 
 
@@ -166,16 +173,17 @@ def _measured(
     return evaluate(scored_batches(model, batches, costs), model.class_names), None
 
 
-def _must_know_a_label(evaluation: Evaluation, model: Model) -> None:
-    """Fail where every label is unknown to the model: then nothing is measured."""
+def _must_know_a_label(
+    evaluation: Evaluation | LabelEvaluation, ours: Sequence[str], known: float, hint: str
+) -> None:
+    """Fail where no row has a label that the model knows: then nothing is measured."""
     unknown = evaluation.unknown_labels
-    if not unknown or sum(unknown.values()) < evaluation.n:
+    if not unknown or known:
         return
-    both = (sorted(unknown)[:5], model.class_names[:5])
-    theirs, ours = (", ".join(f"`{name}`" for name in names) for names in both)
+    theirs, own = (", ".join(f"`{name}`" for name in names[:5]) for names in (sorted(unknown), ours))
     raise InputError(
-        f"none of the {evaluation.n:,} rows has a label of the model: they have {theirs}, it has {ours}",
-        hint="name the label column with `--label COLUMN`, or use data of this model",
+        f"none of the {evaluation.n:,} rows has a label of the model: they have {theirs}, it has {own}",
+        hint=f"name the label column with `--label COLUMN`, {hint}",
     )
 
 

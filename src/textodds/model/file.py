@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -288,10 +289,17 @@ def _corpus(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: Recip
     """The documents, checked."""
     from textodds.stats.corpus import Corpus
 
-    try:
+    with _undamaged(f"the documents in `{path}`"):
         return Corpus.of_arrays(part_of(arrays, "corpus."), classes, recipe.settings)
+
+
+@contextmanager
+def _undamaged(what: str) -> Iterator[None]:
+    """Call what is wrong with documents an error of their file."""
+    try:
+        yield
     except InputError as error:
-        raise ModelFileError(f"the documents in `{path}` are damaged: {error.problem}") from error
+        raise ModelFileError(f"{what} are damaged: {error.problem}") from error
 
 
 def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableModel:
@@ -356,10 +364,8 @@ def _rows(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: TableRe
     """The rows of a table, checked."""
     from textodds.stats.rows import Rows
 
-    try:
+    with _undamaged(f"the rows in `{path}`"):
         return Rows.of_arrays(part_of(arrays, "corpus."), classes, recipe.kinds)
-    except InputError as error:
-        raise ModelFileError(f"the rows in `{path}` are damaged: {error.problem}") from error
 
 
 def _add_parts(model: AnyModel, header: dict[str, Any], arrays: Tensors) -> None:

@@ -22,7 +22,7 @@ from textodds.model.explain import Explanation
 from textodds.model.explain.flip import DecisiveWords
 from textodds.model.multilabel.multilabel_model import MultiLabelModel
 from textodds.model.prediction import Prediction
-from textodds.model.tables.table_model import TableModel
+from textodds.model.tables.table_model import TableExplanation, TableModel
 from textodds.model.text_model import TextModel
 from textodds.serve import rows
 from textodds.serve.protocol import messages
@@ -185,16 +185,10 @@ def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.
 def explained(why: Explanation, version: str, *, parts: bool) -> messages.ExplainAnswer:
     """An explanation of one text."""
     return messages.ExplainAnswer(
-        label=why.label,
-        rival=why.rival,
-        probability=why.probability,
-        log_odds=why.log_odds,
-        start=why.start,
-        prior=why.prior,
-        intercept=why.intercept,
-        calibration=why.calibration,
+        **_sum(why),
         absent=why.absent,
         remainder=why.remainder,
+        probability=why.probability,
         words=[messages.WordOdds(*word) for word in why.words],
         has_words=why.has_words,
         parts=[messages.WordOdds(*part) for part in why.parts] if parts else UNSET,
@@ -203,6 +197,14 @@ def explained(why: Explanation, version: str, *, parts: bool) -> messages.Explai
         places=[messages.Place(*place) for place in why.stretches],
         version=version,
     )
+
+
+def _sum(why: Explanation | TableExplanation) -> dict[str, Any]:
+    """Of which classes an explanation is, and what is believed before any word or column is read."""
+    return {
+        name: getattr(why, name)
+        for name in ("label", "rival", "log_odds", "start", "prior", "intercept", "calibration")
+    }
 
 
 def flip(serving: ServedModel, request: messages.FlipRequest) -> messages.FlipAnswer:
@@ -230,14 +232,8 @@ def explain_row(serving: ServedModel, request: ExplainRowRequest) -> ExplainRowA
         why = model.explain(item, request.label, request.rival)
         probability = model(item).probabilities[why.label]
     return ExplainRowAnswer(
-        label=why.label,
-        rival=why.rival,
+        **_sum(why),
         probability=probability,
-        log_odds=why.log_odds,
-        start=why.start,
-        prior=why.prior,
-        intercept=why.intercept,
-        calibration=why.calibration,
         absent=None,
         remainder=0.0,
         columns=[ColumnOdds(name, _told(value), x) for name, value, x in why.columns],
@@ -262,16 +258,10 @@ def explained_texts(
             sums[column] += odds / len(columns)
     ranked = sorted(sums.items(), key=lambda each: -abs(each[1]))
     return ExplainRowAnswer(
-        label=why.label,
-        rival=why.rival,
-        probability=why.probability,
-        log_odds=why.log_odds,
-        start=why.start,
-        prior=why.prior,
-        intercept=why.intercept,
-        calibration=why.calibration,
+        **_sum(why),
         absent=why.absent,
         remainder=why.remainder,
+        probability=why.probability,
         columns=[ColumnOdds(name, _told(request.row.get(name)), x) for name, x in ranked],
         words=[messages.WordOdds(*word) for word in why.words],
         has_words=why.has_words,

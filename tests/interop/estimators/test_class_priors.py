@@ -67,6 +67,7 @@ def test_a_dict_by_label_is_the_array_in_their_order(kind):
     assert named.learner().prior == {"10": 0.1, "30": 0.2, "2": 0.7}
 
 
+@together
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not SemiSupervisedNB])
 def test_a_prior_shifts_the_log_joint_by_its_own_logarithm(kind):
     """By hand: ``log p(x, k)`` under another prior differs by ``log π'_k - log π_k``, whatever the row."""

@@ -148,6 +148,7 @@ def test_every_container_and_number_of_classes_gives_scikit_learns_numbers(model
         agree(clone(model).fit(rows, y, weights), theirs(model).fit(X, y, weights), rows)
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "choices",
@@ -166,6 +167,7 @@ def test_choices_are_those_of_scikit_learn(kind, choices):
     agree(model.fit(X, y, u), theirs(model).fit(X, y, u), X)
 
 
+@together
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("alpha", [1e-14, 1e-9])
 def test_a_small_alpha_keeps_all_digits(alpha, force):
@@ -227,6 +229,7 @@ def test_a_cell_that_is_stored_in_parts_is_one_cell(model):
     assert in_parts.nnz == before.nnz == 5
 
 
+@together
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int32, np.int8])
 @pytest.mark.parametrize("classes", [2, 6])
 def test_sums_of_whole_numbers_do_not_overflow(dtype, classes):
@@ -269,6 +272,7 @@ def test_a_class_may_come_in_any_later_batch_undeclared(kind):
     agree(model, theirs(model).fit(X, names[y]), X)
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("choices", [{}, {"fit_prior": False}, {"class_prior": [0.2, 0.3, 0.5]}], ids=str)
 def test_a_declared_class_without_rows_has_scikit_learns_numbers(kind, choices):
@@ -398,6 +402,7 @@ TEXTS = [
 LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"] * 20
 
 
+@together
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -654,6 +659,7 @@ def test_text_that_hardly_repeats_is_told_about():
             MultinomialNB().fit(np.eye(30), labels)
 
 
+@together
 @pytest.mark.parametrize("norm", [False, True])
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, np.asarray])
 def test_transformed_complement_has_the_weights_of_the_learner_on_the_texts(norm, kind):

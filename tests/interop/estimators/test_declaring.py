@@ -31,6 +31,7 @@ def begun(kind):
     return kind().partial_fit(X[:4], Y[:4], classes=["b", "a"])
 
 
+@together
 @pytest.mark.parametrize("kind", NAIVE)
 def test_the_first_batch_must_name_the_classes_as_in_scikit_learn(kind):
     model = kind()
@@ -67,6 +68,7 @@ def test_a_later_batch_may_bring_a_class_named_or_not(kind, named):
     np.testing.assert_allclose(model.predict_proba(X), kind().fit(X, Y).predict_proba(X), rtol=1e-12)
 
 
+@together
 @pytest.mark.parametrize("kind", NAIVE)
 def test_a_later_batch_may_name_the_same_classes_again(kind):
     model = begun(kind).partial_fit(X[:1], ["b"], classes=["a", "b"])

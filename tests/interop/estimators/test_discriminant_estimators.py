@@ -210,6 +210,7 @@ def test_batches_equal_the_whole(numbers, kind, shrinkage):
     )
 
 
+@together
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 @pytest.mark.parametrize("shrinkage", ["auto", "likelihood"])
 def test_what_is_chosen_from_all_rows_is_not_learned_in_batches(kind, shrinkage):
@@ -351,6 +352,7 @@ def test_missing_and_infinite_numbers_are_refused(numbers, kind, value):
             call()
 
 
+@together
 @pytest.mark.parametrize("shrinkage", [None, 0.5])
 @pytest.mark.parametrize(
     ("kind", "core"),

@@ -234,6 +234,7 @@ def test_every_step_between_gives_the_answers_of_the_pipeline(vectoriser, betwee
     assert_same(from_sklearn(pipeline), pipeline, new_texts(5))
 
 
+@together
 @pytest.mark.parametrize(
     "between", ["nothing", "tfidf-plain", "lengths", "best", "tfidf-best-length", "scaled"]
 )
@@ -259,6 +260,7 @@ OF_TWO = {
 }
 
 
+@together
 @pytest.mark.parametrize("classifier", OF_TWO)
 def test_choices_of_classifiers_are_theirs(classifier):
     pipeline = fitted([CountVectorizer(binary=classifier == "bernoulli-of-rows"), OF_TWO[classifier]])
@@ -340,6 +342,7 @@ def test_without_smoothing_possible_classes_have_the_same_probabilities():
     np.testing.assert_allclose(from_sklearn(pipeline).predict_proba(said)[some], expected[some], atol=1e-8)
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("kind", [estimators.MultinomialNB, estimators.BernoulliNB, estimators.ComplementNB])
 def test_our_estimators_without_smoothing_agree_in_the_digits_that_are_left(kind, classes):

@@ -69,6 +69,7 @@ FORMS = {
 }
 
 
+@together
 @pytest.mark.parametrize("form", FORMS)
 def test_labels_come_in_any_form_and_predictions_in_the_same(form):
     expected = fitted()

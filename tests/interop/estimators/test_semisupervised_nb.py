@@ -36,6 +36,7 @@ CHOICES = [
 ]
 
 
+@together
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 def test_it_gives_what_the_learner_gives(choices, kind):

@@ -57,6 +57,7 @@ def agree(ours, reference, X):
     np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
 
 
+@together
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("K", [2, 3, 9])
 def test_the_optimum_is_that_of_scikit_learn(form, K):
@@ -167,6 +168,7 @@ def test_few_sparse_rows_give_the_bits_of_dense_ones(monkeypatch):
     np.testing.assert_array_equal(few.coef_, dense.coef_)
 
 
+@together
 @pytest.mark.parametrize("form", ["scaled", "centred"])
 @pytest.mark.parametrize("K", [2, 3])
 def test_naive_bayes_is_behind_it_as_in_the_core(form, K):
@@ -191,6 +193,7 @@ def test_the_learner_has_the_same_choices_and_trains_on_texts(kind):
     np.testing.assert_array_equal(one.score(texts)[0], other.score(texts)[0])
 
 
+@together
 @pytest.mark.parametrize("labels", [[1, 2], [1.0, 2.0], [True, False], ["a", "b"], [np.int8(3), np.int8(4)]])
 def test_class_weights_are_by_label(labels):
     X, codes = words(K=2)
@@ -254,6 +257,7 @@ def test_a_small_probability_keeps_its_digits(K):
     np.testing.assert_array_equal(P, np.eye(K)[[K - 1, 0]])
 
 
+@together
 @pytest.mark.parametrize(
     "labels",
     [[3, 10, 200], [-1.0, 0.0, 2.0], ["b", "a", "ä"], [False, True], np.array(["x", "y"], dtype=object)],
@@ -362,6 +366,7 @@ def bare(K=2, seed=4):
     return X, np.array(["eggs", "ham", "spam"])[scores.argmax(axis=1)]
 
 
+@together
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize(
     "model",
@@ -418,6 +423,7 @@ def test_odds_ratios_need_the_rows_which_are_not_pickled():
     assert back.fit(X, y).odds_ratios("ham", "eggs") == model.odds_ratios("ham", "eggs")
 
 
+@together
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize(
     "how", [{"epochs": 300}, {"epochs": 60, "batch": 16, "momentum": 0.5, "decay": 1.0}], ids=str

@@ -71,6 +71,7 @@ FORMS = {
 }
 
 
+@together
 @pytest.mark.parametrize("form", FORMS)
 def test_texts_come_in_any_container(form):
     make = FORMS[form]
@@ -93,6 +94,7 @@ def test_the_model_is_that_of_train(learner):
     assert model.score(texts, y) == expected.evaluate(texts, y).accuracy
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "recipe"),
     [
@@ -150,6 +152,7 @@ def test_real_texts_have_the_probabilities_of_the_pipeline_of_scikit_learn(real_
     assert ours.score(new, truth) == theirs.score(new, truth)
 
 
+@together
 @pytest.mark.parametrize("learner", [*FIXED, core.MultinomialLearner(alpha=0.1, binary=True)], ids=str)
 @pytest.mark.parametrize("settings", [{}, {"min_df": 2, "ngrams": (1, 2)}, {"hash_bits": 12}], ids=str)
 def test_batches_equal_the_whole_bit_for_bit(learner, settings):
@@ -213,6 +216,7 @@ def test_the_calibration_is_that_of_all_batches():
     np.testing.assert_array_equal(model.predict_proba(texts), whole.predict_proba(texts))
 
 
+@together
 @pytest.mark.parametrize("learner", [*WHOLE, SoftmaxRegression(), core.ComplementLearner(transform=True)])
 def test_learners_that_need_all_texts_neither_learn_on_nor_forget(learner):
     model = TextClassifier(learner=learner)
@@ -223,6 +227,7 @@ def test_learners_that_need_all_texts_neither_learn_on_nor_forget(learner):
         assert isinstance(caught.value.__cause__, Unsupported)
 
 
+@together
 @pytest.mark.parametrize(
     "labels",
     [[3, 10, 200], [-1.0, 0.0, 2.0], ["b", "a", "ä"], [False, True], np.array(["x", "y"], dtype=object)],

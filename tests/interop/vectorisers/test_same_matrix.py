@@ -106,28 +106,28 @@ def choices(strategies):
 
 @pytest.mark.slow
 @given(choices(COUNT), lists, lists)
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_counts_are_scikit_learns(chosen, texts, others):
     assert_same_life("CountVectorizer", texts, others, **chosen)
 
 
 @pytest.mark.slow
 @given(choices(TFIDF), lists, lists)
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_tfidf_is_scikit_learns(chosen, texts, others):
     assert_same_life("TfidfVectorizer", texts, others, **chosen)
 
 
 @pytest.mark.slow
 @given(choices(HASHING), lists, lists)
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_hashed_counts_are_scikit_learns(chosen, texts, others):
     assert_same_life("HashingVectorizer", texts, others, **chosen)
 
 
 @pytest.mark.slow
 @given(choices(COUNT | {"ngram_range": usual_ngrams, "analyzer": st.just("word")}), lists, lists)
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_counts_are_scikit_learns_where_so_much_is_read_that_ngrams_are_found_by_an_index(
     chosen, texts, others
 ):

@@ -61,6 +61,7 @@ def state(vectoriser):
 # Parameters
 
 
+@together
 @pytest.mark.parametrize("name", [*NAMES, "TfidfTransformer"])
 def test_parameters_are_scikit_learns(name):
     assert_same(getattr(ours, name)().get_params(), getattr(theirs, name)().get_params())
@@ -331,6 +332,7 @@ def test_parameters_may_change_after_fitting(name):
     assert_same_result(name, changed)
 
 
+@together
 @pytest.mark.parametrize("bad", ["...", ""])
 @pytest.mark.parametrize("pattern", [r"\w+", r"[a-z]+'?[a-z]*"], ids=["kernels", "scikit-learn"])
 def test_after_a_fit_that_failed_the_vocabulary_is_the_old_one(bad, pattern):

@@ -71,7 +71,7 @@ FORMS = {
 
 @pytest.mark.slow
 @given(weights, numbers, st.sampled_from(sorted(FORMS)), st.booleans(), st.data())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_weights_are_scikit_learns(choices, counts, form, is_array, data):
     kind_of_others = data.draw(st.sampled_from([counts.dtype, np.dtype(np.float64), np.dtype(np.float32)]))
     others = data.draw(st.permutations(range(len(counts))))
@@ -254,6 +254,7 @@ def test_choices_of_weights_count_when_it_is_fitted():
     assert_same_result("TfidfVectorizer", changed)
 
 
+@together
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, "float32", float, int, bool, complex])
 def test_every_dtype_gives_scikit_learns_weights(dtype):
     assert_same_deed("TfidfVectorizer", lambda kind: kind(dtype=dtype).fit_transform(TEXTS))

@@ -1,5 +1,7 @@
 import html.parser
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +26,30 @@ class Told(textodds.Observer):
         assert 0 <= done <= of
         if name != "done":
             self.trained.append(name)
+
+
+@pytest.fixture(scope="module")
+def whole(mail) -> Comparison:
+    return textodds.compare(*mail, models="multinomial, softmax, lda", sizes=[50, 150], repeats=2)
+
+
+@pytest.fixture(scope="module")
+def page_of_whole(whole) -> str:
+    return whole.html()
+
+
+@pytest.fixture(scope="module")
+def measured(mail, tmp_path_factory):
+    """The file of what was kept of two models."""
+    path = tmp_path_factory.mktemp("measured") / "kept"
+    without_curves(mail, models="multinomial, bernoulli", keep=path)
+    return path
+
+
+@pytest.fixture
+def kept(measured, tmp_path):
+    """A copy of it, for one test."""
+    return Path(shutil.copy(measured, tmp_path / "kept"))
 
 
 def test_models_are_measured_as_evaluate_measures_them(mail):
@@ -72,13 +98,21 @@ def test_all_learners_of_texts_are_compared_by_default(mail):
     assert found["lda"].family == "generative"
 
 
-def test_auto_is_what_train_chooses(mail):
+@pytest.fixture(scope="module")
+def of_auto(mail, tmp_path_factory):
+    """How 400 texts were compared, and what came of it, which is kept."""
     (texts, labels), test = (part[:400] for part in mail), [part[400:] for part in mail]
-    test = {"test": test[0], "test_labels": test[1]}
-    found = textodds.compare(texts, labels, **test, models="auto, bernoulli", sizes=[100], repeats=1)
-    model = textodds.train(texts, labels)
+    about = {"source": texts, "labels": labels, "test": test[0], "test_labels": test[1]}
+    about |= {"models": "auto, bernoulli", "sizes": [100], "repeats": 1}
+    about |= {"keep": tmp_path_factory.mktemp("auto") / "kept.jsonl"}
+    return about, textodds.compare(**about)
+
+
+def test_auto_is_what_train_chooses(of_auto):
+    about, found = of_auto
+    model = textodds.train(about["source"], about["labels"])
     row = found["auto"]
-    assert row.evaluation == model.evaluate(*test.values())
+    assert row.evaluation == model.evaluate(about["test"], about["test_labels"])
     assert row.title == f"auto: {model.info['chosen']['tried'][0]['name']}"
     assert row.made.startswith(row.title.removeprefix("auto: ") + "; ")
     assert row.learner == model.info["chosen"]["learner"]
@@ -99,19 +133,18 @@ def test_auto_is_measured_where_it_is_named_or_nothing_is(mail, people):
         without_curves(mail, models="auto:C=1")
 
 
-def test_what_was_chosen_is_kept_with_its_measurement(mail, tmp_path):
-    first = without_curves(mail, models="auto", keep=tmp_path / "kept.jsonl")
-    again = without_curves(mail, models="auto", keep=tmp_path / "kept.jsonl")
-    assert again.rows == first.rows  # its seconds too: nothing was chosen again
+def test_what_was_chosen_is_kept_with_its_measurement(of_auto):
+    about, first = of_auto
+    assert textodds.compare(**about).rows == first.rows  # its seconds too: nothing was chosen again
 
 
-def test_the_largest_class_alone_stands_below_the_models(mail):
-    found = without_curves(mail, models="bernoulli")
+def test_the_largest_class_alone_stands_below_the_models(whole, page_of_whole):
+    found = whole
     assert found.baseline.as_dict() == {"label": "ham", "accuracy": pytest.approx(2 / 3)}
     assert found.as_dict()["largest_class"] == found.baseline.as_dict()
     assert "the largest class alone  accuracy 0.6667" in repr(found)
     assert "the largest class alone" in found._repr_html_()
-    assert "the largest class alone" in found.html()
+    assert "the largest class alone" in page_of_whole
     assert found.warnings() == []
 
 
@@ -235,18 +268,16 @@ def test_what_was_kept_is_not_done_again(mail, tmp_path):
     assert second.as_dict() == first.as_dict()
 
 
-def test_more_models_are_added_to_what_was_kept(mail, tmp_path):
+def test_more_models_are_added_to_what_was_kept(mail, kept):
     told = Told()
-    without_curves(mail, models="multinomial", keep=tmp_path / "kept")
-    found = without_curves(mail, models="multinomial, lda", keep=tmp_path / "kept", observer=told)
+    found = without_curves(mail, models="multinomial, lda", keep=kept, observer=told)
     assert told.trained == ["lda on 480 texts"]
     assert len(found.rows) == 2
 
 
 @pytest.mark.parametrize("ending", ["", '{"name": "soft', "\n\n[1]\n", '{"name": 3, "size": "x"}\n'])
-def test_a_line_that_was_cut_short_is_passed_over(mail, tmp_path, ending):
-    kept, told = tmp_path / "kept", Told()
-    without_curves(mail, models="multinomial, bernoulli", keep=kept)
+def test_a_line_that_was_cut_short_is_passed_over(mail, kept, ending):
+    told = Told()
     lines = kept.read_text().splitlines(keepends=True)
     kept.write_text("".join(lines[:2]) + ending)
     choices = {"models": "multinomial, bernoulli", "keep": kept}
@@ -257,15 +288,12 @@ def test_a_line_that_was_cut_short_is_passed_over(mail, tmp_path, ending):
     assert again.trained == []
 
 
-def test_what_was_kept_of_other_data_is_refused(mail, tmp_path):
+def test_what_was_kept_of_other_data_is_refused(mail, kept):
     texts, labels = mail
-    without_curves(mail, models="multinomial", keep=tmp_path / "kept")
     with pytest.raises(InputError, match=r"of other data or another split \(train differ\)"):
-        textodds.compare(
-            [*texts[:-1], "another"], labels, models="multinomial", sizes=(), keep=tmp_path / "kept"
-        )
+        textodds.compare([*texts[:-1], "another"], labels, models="multinomial", sizes=(), keep=kept)
     with pytest.raises(InputError, match="another split"):
-        without_curves(mail, models="multinomial", seed=1, keep=tmp_path / "kept")
+        without_curves(mail, models="multinomial", seed=1, keep=kept)
 
 
 def test_a_file_of_something_else_is_not_written_to(mail, tmp_path):
@@ -341,11 +369,6 @@ def test_a_single_class_is_refused():
         textodds.compare(["a", "b"] * 50, ["x"] * 100)
 
 
-@pytest.fixture(scope="module")
-def whole(mail) -> Comparison:
-    return textodds.compare(*mail, models="multinomial, softmax, lda", sizes=[50, 150], repeats=2)
-
-
 def test_all_of_it_is_json(whole):
     plain = json.loads(json.dumps(whole.as_dict(), allow_nan=False))
     assert [model["name"] for model in plain["models"]] == [row.name for row in whole.rows]
@@ -379,9 +402,9 @@ class Page(html.parser.HTMLParser):
 
 
 @pytest.mark.slow
-def test_the_page_needs_nothing_but_itself(whole, tmp_path):
+def test_the_page_needs_nothing_but_itself(whole, page_of_whole, tmp_path):
     page = Page(whole.html(tmp_path / "page.html"))
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == whole.html()
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page_of_whole
     assert page.names.count("svg") == 4
     assert "script" not in page.names
     assert all(address.startswith("#") for address in page.addresses)

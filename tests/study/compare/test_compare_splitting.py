@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pairs import together
 from textodds.study.compare.curves import nested, usual_sizes
 from textodds.training.choose.pool import split
 
@@ -28,6 +29,7 @@ def test_an_order_has_every_row_once():
     assert sorted(nested(CODES, [0, 1]).tolist()) == list(range(len(CODES)))
 
 
+@together
 @pytest.mark.parametrize("size", [4, 20, 100, 500])
 def test_every_beginning_has_all_classes_in_about_their_shares(size):
     """But for the one row of each class that comes first, and one that is rounded."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from pairs import together
 from textodds import Descent, Tally
 from textodds.cli.plot_curves import word_trials
 from textodds.errors import InputError, NoData
@@ -59,6 +60,7 @@ def test_of_three_classes_one_must_be_named(heights):
         logistic(x, three, "h", "g")
 
 
+@together
 @pytest.mark.parametrize(("x", "n"), [(3, 10), (0, 7), (7, 7), (1, 5000)])
 def test_the_maximum_of_a_share_is_that_of_the_binomial_likelihood(x, n):
     trials = BinomialTrials(float(x), float(n))

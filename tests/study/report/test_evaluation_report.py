@@ -7,6 +7,8 @@ import pytest
 from scipy.stats import binomtest
 from sklearn import metrics
 
+from pairs import together
+
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'textodds[plot]'")
 
 import textodds
@@ -176,6 +178,7 @@ def test_rows_of_tables_are_shown_with_what_their_columns_said():
         assert f"{choice.column} {choice.conditional} {choice.why}" in text
 
 
+@together
 @pytest.mark.parametrize(("right", "rows", "answered"), [(7, 10, 9), (0, 3, 0), (5, 5, 5), (0, 0, 4)])
 def test_intervals_of_a_class_are_wilson_s(right, rows, answered):
     got = ClassScores.of("a", right, rows, answered)

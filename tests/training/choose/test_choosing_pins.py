@@ -101,6 +101,7 @@ def test_a_discriminant_of_features_by_name_has_them(texts):
     assert "chosen" not in model.info
 
 
+@together
 @pytest.mark.parametrize(
     "given",
     [
@@ -137,6 +138,7 @@ def test_where_words_are_left_out_there_are_no_letters():
     }
 
 
+@together
 @pytest.mark.parametrize(
     "given", [{"min_df": 3}, {"max_df": 0.5}, {"max_features": 50}, {"lower": False}, {"strip_accents": True}]
 )

@@ -1,11 +1,13 @@
 """The race: who is tried on what, who is out and why, and what a budget allows."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from pairs import together
 from textodds.data import Observer
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores
@@ -24,6 +26,8 @@ from textodds.training.choose.race import (
     MOST_COUNTS,
     SLACK,
     SURE,
+    _Board,
+    _still_in,
     enough,
     sizes,
     sureness,
@@ -150,6 +154,7 @@ def test_a_report_is_plain_and_says_what_was_chosen_by_what(small):
     assert {type(value) for line in report["tried"] for value in line.values()} <= {str, int, float}
 
 
+@together
 @pytest.mark.parametrize("n", [100, 1999, FIRST + 1, 2 * FIRST, LAST, 100_000])
 def test_a_lap_of_a_few_texts_goes_before_one_of_more(n):
     found = sizes(Pool(["x" * 80] * n, [*"ab"] * (n // 2) + ["a"] * (n % 2), np.ones(n), n))
@@ -191,6 +196,19 @@ def test_the_better_ones_go_on_to_all_texts_and_the_others_are_clearly_behind(la
             others = [one for one in went_on if ("softmax" in one.candidate.name) == of_softmax]
             is_full = len(kinds) == MOST if of_softmax else len(counts) == MOST_COUNTS
             assert clearly or (is_full and all(one.log_loss <= trial.log_loss for one in others))
+
+
+def test_behind_by_what_may_be_chance_stays_in_and_behind_for_sure_is_out(pooled):
+    """Behind by 0.05, with a standard error of 0.01 and of 0.1, where the next lap has no more texts."""
+    counts = [one for one in candidates(Pins()) if not one.learner.entry.needs_documents][:3]
+    swing = np.tile([1.0, -1.0], 50)
+    losses = [np.full(100, 2.0), 2.05 + 0.1 * swing, 2.05 + 1.0 * swing]
+    ran = [
+        replace(trial_of(loss, np.ones(100)), candidate=one) for loss, one in zip(losses, counts, strict=True)
+    ]
+    board = _Board(GENEROUS)
+    assert _still_in(board, ran, 100, pooled(*drawn(100))) == [counts[0], counts[2]]
+    assert board.fate == {counts[1].name: "behind"}
 
 
 def test_each_is_told_before_it_runs(large):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli.output import counted, faint, one_line, table, warning
 from textodds.cli.summaries import MEASURED_CLASSES, STRANGE, measure_lines
-from textodds.errors import InputError
 from textodds.judge.label_evaluation import TITLES, LabelEvaluation, evaluate_held_labels
 
 if TYPE_CHECKING:
@@ -80,16 +79,3 @@ def _by_label(evaluation: LabelEvaluation) -> Iterator[str]:
     yield from table(("label", "precision", "recall", "F1", "texts", "given"), rows)
     if len(measures) > len(rows):
         yield faint(f"  and {counted(len(measures) - len(rows), 'rarer label')}, which `--json` lists")
-
-
-def must_know_a_label(evaluation: LabelEvaluation) -> None:
-    """Fail where every label is unknown to the model: then nothing is measured."""
-    unknown = evaluation.unknown_labels
-    if not unknown or any(row["rows"] for row in evaluation.by_label.values()):
-        return
-    both = (sorted(unknown)[:5], evaluation.labels[:5])
-    theirs, ours = (", ".join(f"`{name}`" for name in names) for names in both)
-    raise InputError(
-        f"none of the {evaluation.n:,} rows has a label of the model: they have {theirs}, it has {ours}",
-        hint="name the label column with `--label COLUMN`, and the separator with `--label-separator`",
-    )

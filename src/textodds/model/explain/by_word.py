@@ -59,6 +59,14 @@ class _Piece(NamedTuple):
     is_stop_word: bool
 
 
+class _Shares(NamedTuple):
+    """Spans of the text (S, 2) that terms have, what each adds (S,), and whether the model knows its term."""
+
+    spans: Integers
+    values: Floats
+    are_known: NDArray[np.bool_]
+
+
 _piece = partial(tuple.__new__, _Piece)  # cheaper than calling the class: there is one for each word and gap
 
 
@@ -78,14 +86,12 @@ def stretches_of(reading: ReadText, parts: Sequence[Contribution]) -> tuple[list
     Terms have no place where the text could not be followed through its normal form; see `place`.
     """
     pieces = _pieces(reading)
-    share, known = np.zeros(len(pieces)), np.zeros(len(pieces), dtype=bool)
     usual = spans_of(reading) if isinstance(parts, Contributions) else None
     if usual is not None and isinstance(parts, Contributions):
-        spans, values, are_known, elsewhere = *_numbered(reading, usual, parts), dict[str, float]()
+        shares, elsewhere = _numbered(reading, usual, parts), dict[str, float]()
     else:
-        spans, values, are_known, elsewhere = _named(reading, {part: odds for part, _, odds in parts})
-    if len(spans):
-        _share(pieces, len(reading.text), spans, values, are_known, share, known)
+        shares, elsewhere = _named(reading, {part: odds for part, _, odds in parts})
+    share, known = _by_piece(pieces, len(reading.text), shares)
     found = [
         _stretch((piece.start, piece.end, piece.name, odds, is_known))
         for piece, odds, is_known in zip(pieces, share.tolist(), known.tolist(), strict=True)
@@ -94,20 +100,16 @@ def stretches_of(reading: ReadText, parts: Sequence[Contribution]) -> tuple[list
     return found, elsewhere
 
 
-def _numbered(
-    reading: ReadText, usual: Spans, parts: Contributions
-) -> tuple[Integers, Floats, NDArray[np.bool_]]:
-    """The stretches of all terms (S, 2), the share of each (S,), and whether the model knows its term."""
+def _numbered(reading: ReadText, usual: Spans, parts: Contributions) -> _Shares:
+    """The shares of all terms by their numbers."""
     places, counts = reading.row.places, reading.row.counts
     is_known = places >= 0
     each = np.append(parts.log_odds / counts, 0.0)[places]  # the last is that of unknown terms
     shares = each / np.maximum(usual.sizes, 1)
-    return usual.spans, np.repeat(shares, usual.sizes), np.repeat(is_known, usual.sizes)
+    return _Shares(usual.spans, np.repeat(shares, usual.sizes), np.repeat(is_known, usual.sizes))
 
 
-def _named(
-    reading: ReadText, odds: Mapping[str, float]
-) -> tuple[Integers, Floats, NDArray[np.bool_], dict[str, float]]:
+def _named(reading: ReadText, odds: Mapping[str, float]) -> tuple[_Shares, dict[str, float]]:
     """The same by the names of terms, and what terms without a place add."""
     times = Counter([term[0] for term, _ in reading.terms])
     elsewhere = {name: value for name, value in odds.items() if name not in times}
@@ -122,19 +124,15 @@ def _named(
         values += [each[name] / max(len(own), 1)] * len(own)
         are_known += [is_known] * len(own)
     where = np.fromiter(chain.from_iterable(spans), np.int64, 2 * len(spans)).reshape(-1, 2)
-    return where, np.array(values), np.array(are_known, dtype=bool), elsewhere
+    return _Shares(where, np.array(values), np.array(are_known, dtype=bool)), elsewhere
 
 
-def _share(
-    pieces: Sequence[_Piece],
-    length: int,
-    spans: Integers,
-    values: Floats,
-    are_known: NDArray[np.bool_],
-    share: Floats,
-    known: NDArray[np.bool_],
-) -> None:
-    """Add the values (n,) of spans (n, 2) to the shares of pieces (p,), and note which are known."""
+def _by_piece(pieces: Sequence[_Piece], length: int, shares: _Shares) -> tuple[Floats, NDArray[np.bool_]]:
+    """What terms add to each piece (P,) of a text of so many characters, and which the model knows."""
+    share, known = np.zeros(len(pieces)), np.zeros(len(pieces), dtype=bool)
+    spans, values, are_known = shares
+    if not len(spans):
+        return share, known
     owner = np.full(length, -1, dtype=np.int64)
     kind = np.full(length, -1, dtype=np.int64)
     start, end, kinds = np.array([(piece.start, piece.end, piece.kind) for piece in pieces]).T
@@ -154,21 +152,17 @@ def _share(
         share += np.bincount(begin[alone], values[here], len(pieces))
         known[begin[alone][are_known[here]]] = True
         if len(several):
-            _share_letters(of, before[spans[several]], values[several], are_known[several], share, known)
+            reaching = _Shares(before[spans[several]], values[several], are_known[several])
+            _share_letters(of, reaching, share, known)
         rest = rest[begin > end]
         if not len(rest):
-            return
+            break
+    return share, known
 
 
-def _share_letters(
-    owner: Integers,
-    spans: Integers,
-    values: Floats,
-    are_known: NDArray[np.bool_],
-    share: Floats,
-    known: NDArray[np.bool_],
-) -> None:
-    """Add the values of spans that reach into several pieces, by the letters in each."""
+def _share_letters(owner: Integers, shares: _Shares, share: Floats, known: NDArray[np.bool_]) -> None:
+    """Add the values of spans that reach into several pieces to these, by the letters in each."""
+    spans, values, are_known = shares
     sizes = spans[:, 1] - spans[:, 0]
     ends = np.cumsum(sizes)
     at = np.arange(ends[-1]) + np.repeat(spans[:, 0] - (ends - sizes), sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -10,6 +10,7 @@ from textodds.data.label_sets import name_of
 from textodds.serve.protocol.messages import (
     Bin,
     Card,
+    ChangeEntry,
     ChangeRequest,
     CorrectionCount,
     Id,
@@ -202,8 +203,8 @@ class LabelCard(Struct):
     threshold: Threshold
 
 
-class LabelQuality(Struct, kw_only=True):
-    """How good the model was in training, by texts that were held out; intervals are at 95 %."""
+class LabelMeasures(Struct, kw_only=True):
+    """What is always said of how good labels are; intervals are at 95 %."""
 
     n: int
     micro_f1: float
@@ -215,6 +216,11 @@ class LabelQuality(Struct, kw_only=True):
     labels_per_text: float
     given_per_text: float
     calibration_error: float
+
+
+class LabelQuality(LabelMeasures, kw_only=True):
+    """How good the model was in training, by texts that were held out; intervals are at 95 %."""
+
     reliability: Annotated[
         list[Bin], Meta(description="Over texts and labels; `accuracy` is the share that has the label.")
     ]
@@ -241,22 +247,15 @@ class MeasuredLabel(Struct):
     given: float
 
 
-class EvaluateLabelsAnswer(Struct, kw_only=True):
+class EvaluateLabelsAnswer(LabelMeasures, kw_only=True):
     """Measured quality of several labels; intervals are at 95 %.
 
     ``precision_at_3`` and ``precision_at_5`` are there where the model has as many labels.
     """
 
-    n: int
     several_labels: bool
-    micro_f1: float
-    micro_f1_interval: tuple[float, float]
-    macro_f1: float
-    macro_f1_interval: tuple[float, float]
     sample_f1: float
     sample_f1_interval: tuple[float, float]
-    subset_accuracy: float
-    subset_accuracy_interval: tuple[float, float]
     precision_at_1: float | UnsetType = UNSET
     precision_at_1_interval: tuple[float, float] | UnsetType = UNSET
     precision_at_3: float | UnsetType = UNSET
@@ -269,23 +268,16 @@ class EvaluateLabelsAnswer(Struct, kw_only=True):
     ranking_loss_interval: tuple[float, float]
     log_loss: float
     log_loss_interval: tuple[float, float]
-    calibration_error: float
-    labels_per_text: float
-    given_per_text: float
     unknown_labels: dict[str, int]
     by_label: dict[str, MeasuredLabel]
     by_level: dict[str, float]
     version: Version
 
 
-class LabelsCorrection(Struct, kw_only=True):
+class LabelsCorrection(ChangeEntry, kw_only=True):
     """An entry of the journal; ``stands`` if it has not been undone or replaced since."""
 
-    id: str
-    change: Literal["learned", "forgotten"]
     labels: list[str]
-    at: Annotated[str, Meta(description="When, in UTC.", examples=["2026-11-16T14:03:21Z"])]
-    stands: bool
     text: Annotated[
         str | UnsetType | None, Meta(description="Its beginning; null once it is forgotten and erased.")
     ] = UNSET

@@ -267,14 +267,19 @@ class ChangeAnswer(Struct):
     version: Version
 
 
-class CorrectionEntry(Struct, kw_only=True):
-    """What an entry of the journal says of a document."""
+class ChangeEntry(Struct, kw_only=True):
+    """What an entry of the journal says of any document."""
 
     id: str
     change: Literal["learned", "forgotten"]
-    label: str
     at: Annotated[str, Meta(description="When, in UTC.", examples=["2026-11-16T14:03:21Z"])]
     stands: bool
+
+
+class CorrectionEntry(ChangeEntry, kw_only=True):
+    """What it says of a document with one label."""
+
+    label: str
 
 
 class Correction(CorrectionEntry, kw_only=True):
