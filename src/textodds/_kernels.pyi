@@ -244,6 +244,12 @@ def add_rows(rows: RawRows, coefficients: NDArray[np.float64], weights: NDArray[
 def row_scores(
     rows: RawRows, weights: NDArray[np.float64], bias: NDArray[np.float64], known: bool = False
 ) -> NDArray[np.float64]: ...
+def squares_along(
+    rows: RawRows,
+    directions: tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]],
+    words: int,
+) -> NDArray[np.float64]: ...
+def row_products(rows: RawRows, turned: RawRows, classes: int) -> NDArray[np.float64]: ...
 def left_out(
     model: str,
     rows: RawRows,

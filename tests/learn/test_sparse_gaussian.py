@@ -7,6 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.naive_bayes import GaussianNB
 
 from pairs import pairwise, together
+from textodds import _kernels
 from textodds.errors import InputError, TooFewRows, Unsupported
 from textodds.learn.conditionals.sparse_gaussian import (
     Directions,
@@ -22,6 +23,7 @@ from textodds.learn.discriminant import (
     QuadraticDiscriminantLearner,
 )
 from textodds.learn.forms.quadratic import Diagonal, LowRank
+from textodds.stats.compressed_rows import CompressedRows
 
 CLASSES = ("a", "b", "c")
 
@@ -375,6 +377,56 @@ def test_rows_of_another_width_are_refused():
     with pytest.raises(InputError, match="rows have 3 columns, the model has 20"):
         found.log_density(sparse.csr_array(np.ones((2, 3))))
     assert found.log_density(sparse.csr_array((0, 20))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_squares_along_directions_and_products_are_those_of_matrices(seed):
+    random = np.random.default_rng(seed)
+    n, V, R, K = (
+        random.integers(1, 30),
+        random.integers(1, 400),
+        random.integers(0, 300),
+        random.integers(1, 5),
+    )
+    words = np.flatnonzero(random.random(V) < 0.6).astype(np.int32)
+    basis = random.normal(size=(len(words), R)).astype(np.float32)
+    centre, worth = random.normal(size=(2, R))
+    X = sparse.csr_array(random.normal(size=(n, V)) * (random.random((n, V)) < 0.2))
+    means = sparse.csr_array(random.normal(size=(V, K)) * (random.random((V, K)) < 0.5))
+    raw, turned = (CompressedRows((m.data, m.indices, m.indptr), m.shape).raw for m in (X, means))
+    along = X.toarray()[:, words] @ basis.astype(np.float64)
+    found = _kernels.squares_along(raw, (words, basis.reshape(-1), centre, worth), V)
+    np.testing.assert_allclose(found, ((along - centre) ** 2 * worth).sum(axis=1), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        _kernels.row_products(raw, turned, K), X.toarray() @ means.toarray(), rtol=1e-12, atol=1e-12
+    )
+    for i in range(n):  # few words are looked for one by one
+        row = X[[i]]
+        alone = CompressedRows((row.data, row.indices, row.indptr), row.shape).raw
+        assert _kernels.squares_along(alone, (words, basis.reshape(-1), centre, worth), V)[0] == found[i]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"words": [1, 1]},
+        {"words": [2, 1]},
+        {"words": [-1, 1]},
+        {"words": [1, 4]},
+        {"basis": [0.1] * 3},
+        {"centre": [0.0]},
+        {"features": [0, 4]},
+        {"features": [-1, 0]},
+        {"starts": [0, 3]},
+    ],
+)
+def test_directions_that_do_not_fit_are_refused(changes):
+    given = {"words": [1, 3], "basis": [0.1] * 4, "centre": [0.0, 0.0], "features": [0, 3], "starts": [0, 2]}
+    given |= changes
+    rows = np.array(given["starts"], np.int64), np.array(given["features"], np.int32), np.ones(2)
+    own = np.array(given["words"], np.int32), np.array(given["basis"], np.float32)
+    with pytest.raises(InputError):
+        _kernels.squares_along(rows, (*own, np.array(given["centre"]), np.ones(2)), 4)
 
 
 def test_the_plain_form_is_read_back():
