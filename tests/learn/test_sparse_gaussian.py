@@ -181,7 +181,7 @@ def test_directions_are_orthonormal_and_have_the_largest_variances(weighted):
     _, _, own, _, _ = written_out(rows, codes, w)
     found = Directions.of(classes(rows, codes, w), 10)
     for k in range(3):
-        basis = found.basis[k].astype(np.float64)
+        basis = found.spans[k].basis.astype(np.float64)
         np.testing.assert_allclose(basis.T @ basis, np.eye(10), rtol=0, atol=1e-5)
         exact = np.linalg.eigvalsh(own[k])[::-1][:10]
         assert (found.variance[k] <= exact * (1 + 1e-9)).all()  # no subspace holds more
@@ -438,6 +438,47 @@ def test_the_plain_form_is_read_back():
     for name, array in again.arrays().items():
         np.testing.assert_array_equal(array, found.arrays()[name])
         assert array.dtype == found.arrays()[name].dtype
+
+
+def wide():
+    """Classes of many words: the rows of the second are smaller than its directions."""
+    rows, codes = data((12, 9, 3), 400)
+    return Directions.of(classes(rows, codes), 8).shrunk(0.5), sparse.csr_array(rows)
+
+
+def test_directions_are_kept_as_rows_where_that_is_smaller_and_read_back_to_the_bit():
+    found, rows = wide()
+    arrays = found.arrays()
+    assert [span is None for span in found.spans] == [True, False, True]
+    assert arrays["rows_of"].tolist() == [0, 9, 0]
+    assert len(arrays["basis"]) == found.basis[0].size + found.basis[2].size
+    again = LowRank.of_arrays(arrays, 3, 400)
+    for one, other in zip(again.basis, found.basis, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(again.log_density(rows), found.log_density(rows))
+    assert again.arrays().keys() == arrays.keys()
+    for name, array in again.arrays().items():
+        np.testing.assert_array_equal(array, arrays[name])
+
+
+def test_directions_of_rows_that_do_not_fit_are_refused():
+    found, _ = wide()
+    arrays = found.arrays()
+    names = [name for name in arrays if name.startswith("row")]
+    assert len(names) == 5
+    for name in names:
+        array = arrays[name]
+        damaged = [array[:-1], array[:0], np.append(array, array[:1]), array.astype("i2"), array[None]]
+        large = np.iinfo(array.dtype).max if array.dtype.kind == "u" else np.nan
+        for at in (0, -1):
+            other = array.copy()
+            other[at] = large
+            damaged.append(other)
+        for each in damaged:
+            with pytest.raises(InputError):
+                LowRank.of_arrays(arrays | {name: each}, 3, 400)
+        with pytest.raises(InputError, match=r"missing|fit together"):
+            LowRank.of_arrays({other: arrays[other] for other in arrays if other != name}, 3, 400)
 
 
 def test_a_part_of_the_rows_has_the_classes_of_all():

@@ -15,6 +15,8 @@ from textodds.errors import InputError, require
 from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_joint, log_softmax
+from textodds.learn.forms.spans import Span, arrays_of
+from textodds.learn.forms.spans import of_arrays as spans_of
 from textodds.stats.compressed_rows import CompressedRows, as_scipy
 from textodds.stats.moments import LARGEST
 
@@ -168,6 +170,7 @@ class LowRank(Gaussians):
     basis: tuple[NDArray[np.float32], ...]  # K × (W_k, R_k)
     variance: tuple[Floats, ...]  # K × (R_k,)
     rest: Floats  # (K,)
+    spans: tuple[Span | None, ...] = ()  # K: what a basis is made of, where that is smaller
 
     def log_density(self, rows: Matrix) -> Floats:
         """``log p(x | k)`` of sparse rows, (N, K)."""
@@ -206,6 +209,8 @@ class LowRank(Gaussians):
 
     def arrays(self) -> Arrays:
         """The distributions as flat arrays, class after class, for a file."""
+        spans = self.spans or (None,) * len(self.basis)
+        plain = [basis for basis, span in zip(self.basis, spans, strict=True) if span is None]
         return {
             "mean_starts": self.mean.indptr.astype(np.uint64),
             "mean_words": self.mean.indices.astype(np.uint32),
@@ -214,8 +219,9 @@ class LowRank(Gaussians):
             "words": np.concatenate([words.astype(np.uint32) for words in self.words]),
             "ranks": np.array([len(variance) for variance in self.variance], dtype=np.uint64),
             "variance": np.concatenate(self.variance),
-            "basis": np.concatenate([basis.reshape(-1) for basis in self.basis]),
+            "basis": np.concatenate([np.zeros(0, np.float32), *(basis.reshape(-1) for basis in plain)]),
             "rest": self.rest,
+            **arrays_of(spans),
         }
 
     @classmethod
@@ -235,14 +241,12 @@ class LowRank(Gaussians):
             and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
             and len(arrays["words"]) == int(words_of.sum())
             and len(arrays["variance"]) == int(ranks.sum())
-            and len(arrays["basis"]) == sum(int(w) * int(r) for w, r in zip(words_of, ranks, strict=True))
             and int(starts[0]) == 0
             and int(starts[-1]) == len(arrays["mean"])
             and bool((starts[:-1] <= starts[1:]).all())
             and all((arrays[name] < V).all() for name in ("mean_words", "words"))
             and all((arrays[name] > 1 / LARGEST).all() for name in ("variance", "rest"))
             and all((np.abs(arrays[name]) < LARGEST).all() for name in ("variance", "rest", "mean"))
-            and bool((np.abs(arrays["basis"]) < 2.0).all())  # directions have length 1
         )
         if not sound:
             raise InputError("the parts of its Gaussian distributions do not fit together")
@@ -252,14 +256,24 @@ class LowRank(Gaussians):
         if not all((np.diff(own) > 0).all() for own in np.split(arrays["words"].astype(np.int64), cuts)):
             raise InputError("the words of a class are out of order")
         turns = np.cumsum(ranks.astype(np.int64))[:-1]
-        corners = np.cumsum(words_of.astype(np.int64) * ranks.astype(np.int64))[:-1]
+        spans = spans_of(arrays, words_of.tolist(), ranks.tolist())
+        sizes_of = [
+            (0 if span is not None else w * r)
+            for w, r, span in zip(words_of.tolist(), ranks.tolist(), spans, strict=True)
+        ]
+        if sum(sizes_of) != len(arrays["basis"]):
+            raise InputError("the parts of its Gaussian distributions do not fit together")
+        corners = np.cumsum(sizes_of)[:-1]
         words = tuple(np.split(arrays["words"].astype(np.int32), cuts))
         variance = tuple(np.split(arrays["variance"], turns))
         flat = np.split(arrays["basis"], corners)
         basis = tuple(
-            part.reshape(len(own), len(along)) for part, own, along in zip(flat, words, variance, strict=True)
+            part.reshape(len(own), len(along)) if span is None else span.basis
+            for part, own, along, span in zip(flat, words, variance, spans, strict=True)
         )
-        return cls(mean, words, basis, variance, arrays["rest"])
+        if not all((np.abs(part) < 2.0).all() for part in basis):  # directions have length 1
+            raise InputError("the directions of a class are too long")
+        return cls(mean, words, basis, variance, arrays["rest"], spans)
 
 
 @dataclass(frozen=True, eq=False)
