@@ -7,6 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.naive_bayes import GaussianNB
 
 from pairs import pairwise, together
+from textodds import _kernels
 from textodds.errors import InputError, TooFewRows, Unsupported
 from textodds.learn.conditionals.sparse_gaussian import (
     Directions,
@@ -22,6 +23,7 @@ from textodds.learn.discriminant import (
     QuadraticDiscriminantLearner,
 )
 from textodds.learn.forms.quadratic import Diagonal, LowRank
+from textodds.stats.compressed_rows import CompressedRows
 
 CLASSES = ("a", "b", "c")
 
@@ -179,7 +181,7 @@ def test_directions_are_orthonormal_and_have_the_largest_variances(weighted):
     _, _, own, _, _ = written_out(rows, codes, w)
     found = Directions.of(classes(rows, codes, w), 10)
     for k in range(3):
-        basis = found.basis[k].astype(np.float64)
+        basis = found.spans[k].basis.astype(np.float64)
         np.testing.assert_allclose(basis.T @ basis, np.eye(10), rtol=0, atol=1e-5)
         exact = np.linalg.eigvalsh(own[k])[::-1][:10]
         assert (found.variance[k] <= exact * (1 + 1e-9)).all()  # no subspace holds more
@@ -377,6 +379,56 @@ def test_rows_of_another_width_are_refused():
     assert found.log_density(sparse.csr_array((0, 20))).shape == (0, 3)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_squares_along_directions_and_products_are_those_of_matrices(seed):
+    random = np.random.default_rng(seed)
+    n, V, R, K = (
+        random.integers(1, 30),
+        random.integers(1, 400),
+        random.integers(0, 300),
+        random.integers(1, 5),
+    )
+    words = np.flatnonzero(random.random(V) < 0.6).astype(np.int32)
+    basis = random.normal(size=(len(words), R)).astype(np.float32)
+    centre, worth = random.normal(size=(2, R))
+    X = sparse.csr_array(random.normal(size=(n, V)) * (random.random((n, V)) < 0.2))
+    means = sparse.csr_array(random.normal(size=(V, K)) * (random.random((V, K)) < 0.5))
+    raw, turned = (CompressedRows((m.data, m.indices, m.indptr), m.shape).raw for m in (X, means))
+    along = X.toarray()[:, words] @ basis.astype(np.float64)
+    found = _kernels.squares_along(raw, (words, basis.reshape(-1), centre, worth), V)
+    np.testing.assert_allclose(found, ((along - centre) ** 2 * worth).sum(axis=1), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        _kernels.row_products(raw, turned, K), X.toarray() @ means.toarray(), rtol=1e-12, atol=1e-12
+    )
+    for i in range(n):  # few words are looked for one by one
+        row = X[[i]]
+        alone = CompressedRows((row.data, row.indices, row.indptr), row.shape).raw
+        assert _kernels.squares_along(alone, (words, basis.reshape(-1), centre, worth), V)[0] == found[i]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"words": [1, 1]},
+        {"words": [2, 1]},
+        {"words": [-1, 1]},
+        {"words": [1, 4]},
+        {"basis": [0.1] * 3},
+        {"centre": [0.0]},
+        {"features": [0, 4]},
+        {"features": [-1, 0]},
+        {"starts": [0, 3]},
+    ],
+)
+def test_directions_that_do_not_fit_are_refused(changes):
+    given = {"words": [1, 3], "basis": [0.1] * 4, "centre": [0.0, 0.0], "features": [0, 3], "starts": [0, 2]}
+    given |= changes
+    rows = np.array(given["starts"], np.int64), np.array(given["features"], np.int32), np.ones(2)
+    own = np.array(given["words"], np.int32), np.array(given["basis"], np.float32)
+    with pytest.raises(InputError):
+        _kernels.squares_along(rows, (*own, np.array(given["centre"]), np.ones(2)), 4)
+
+
 def test_the_plain_form_is_read_back():
     rows, codes = data((12, 1, 15))
     found = Directions.of(classes(rows, codes), 5).shrunk(0.5)
@@ -386,6 +438,47 @@ def test_the_plain_form_is_read_back():
     for name, array in again.arrays().items():
         np.testing.assert_array_equal(array, found.arrays()[name])
         assert array.dtype == found.arrays()[name].dtype
+
+
+def wide():
+    """Classes of many words: the rows of the second are smaller than its directions."""
+    rows, codes = data((12, 9, 3), 400)
+    return Directions.of(classes(rows, codes), 8).shrunk(0.5), sparse.csr_array(rows)
+
+
+def test_directions_are_kept_as_rows_where_that_is_smaller_and_read_back_to_the_bit():
+    found, rows = wide()
+    arrays = found.arrays()
+    assert [span is None for span in found.spans] == [True, False, True]
+    assert arrays["rows_of"].tolist() == [0, 9, 0]
+    assert len(arrays["basis"]) == found.basis[0].size + found.basis[2].size
+    again = LowRank.of_arrays(arrays, 3, 400)
+    for one, other in zip(again.basis, found.basis, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(again.log_density(rows), found.log_density(rows))
+    assert again.arrays().keys() == arrays.keys()
+    for name, array in again.arrays().items():
+        np.testing.assert_array_equal(array, arrays[name])
+
+
+def test_directions_of_rows_that_do_not_fit_are_refused():
+    found, _ = wide()
+    arrays = found.arrays()
+    names = [name for name in arrays if name.startswith("row")]
+    assert len(names) == 5
+    for name in names:
+        array = arrays[name]
+        damaged = [array[:-1], array[:0], np.append(array, array[:1]), array.astype("i2"), array[None]]
+        large = np.iinfo(array.dtype).max if array.dtype.kind == "u" else np.nan
+        for at in (0, -1):
+            other = array.copy()
+            other[at] = large
+            damaged.append(other)
+        for each in damaged:
+            with pytest.raises(InputError):
+                LowRank.of_arrays(arrays | {name: each}, 3, 400)
+        with pytest.raises(InputError, match=r"missing|fit together"):
+            LowRank.of_arrays({other: arrays[other] for other in arrays if other != name}, 3, 400)
 
 
 def test_a_part_of_the_rows_has_the_classes_of_all():

@@ -76,11 +76,12 @@ def test_texts_of_the_usual_kind_are_placed_in_arrays(model):
 @given(st.lists(st.sampled_from(["free", "phone", "zebra", "Noon", "£500", "!"])).map(" ".join))
 def test_the_row_of_a_text_is_that_of_rows(model, text):
     places, features, counts, values, unknown = model.scorer.kernel.reading(text)
-    _, expected, weighed, missing = model.scorer.kernel.rows([text])
+    _, expected, weighed, evidence = model.scorer.kernel.rows([text])
     assert features.tolist() == expected.tolist()
     assert values.tolist() == weighed.tolist()
     assert counts.tolist() == model.scorer.kernel.rows([text], False)[2].tolist()
-    assert unknown == missing[0]
+    assert evidence.tolist() == model.scorer.kernel.score([text], 1)[1].tolist()
+    assert unknown == evidence[0, 1] - evidence[0, 0]
     names = model.recipe.settings.terms(text)
     numbers = [int(number) for number in model.vocabulary.find(names)]  # the twin
     assert [int(features[place]) if place >= 0 else -1 for place in places] == numbers

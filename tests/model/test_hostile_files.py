@@ -19,7 +19,7 @@ from model_files import (
     with_tensors_of,
 )
 from textodds.errors import ModelFileError
-from textodds.model.storage.container import COMPACT_FORMAT
+from textodds.model.storage.container import COMPACT_FORMAT, SPAN_FORMAT
 
 
 @pytest.fixture(params=[2, 12], ids=["full matrix", "exceptions"])
@@ -148,7 +148,7 @@ def test_any_odd_header_is_refused(header, tmp_path):
 
 def test_a_later_format_says_to_upgrade(file):
     arrays, header = parts(file)
-    put_together(file, arrays, {**header, "format": COMPACT_FORMAT + 1})
+    put_together(file, arrays, {**header, "format": SPAN_FORMAT + 1})
     with pytest.raises(ModelFileError, match="upgrade"):
         textodds.load(file)
 

@@ -90,7 +90,7 @@ pub(crate) struct Desk<T> {
     pub(crate) scratch: Scratch,
     pub(crate) numbers: Vec<u32>,
     pub(crate) seen: Seen,
-    pub(crate) unknown: Vec<i64>, // terms of each text, where they are counted, that have no number
+    pub(crate) evidence: Vec<[u32; 2]>, // known and all terms of each text, where they are counted
     ngrams: [Vec<u32>; 2],
     hashes: Vec<i32>,
     ends: Vec<usize>,
@@ -98,19 +98,19 @@ pub(crate) struct Desk<T> {
     counts: Vec<T>,
 }
 
-/// The rows of all texts, whose numbers are below `end`, and what is unknown in each; `row` adds one to what was seen.
+/// The rows of all texts, whose numbers are below `end`, and the evidence in each; `row` adds one to what was seen.
 pub(crate) fn rows_on_threads<T: Count>(
     texts: &[&str],
     threads: usize,
     end: usize,
     row: impl Fn(&str, usize, &mut Desk<T>) -> Result<(), Error> + Sync,
-) -> Result<(CountRows<T>, Vec<i64>), Error> {
+) -> Result<(CountRows<T>, Vec<[u32; 2]>), Error> {
     let done = on_threads(text_shares(texts, threads), |(share, first)| {
         let mut desk = Desk {
             scratch: Scratch::default(),
             numbers: Vec::new(),
             seen: SEEN.take(),
-            unknown: Vec::new(),
+            evidence: Vec::new(),
             ngrams: Default::default(),
             hashes: Vec::new(),
             ends: Vec::new(),
@@ -133,10 +133,10 @@ pub(crate) fn rows_on_threads<T: Count>(
         SEEN.set(std::mem::take(&mut desk.seen));
         Ok(desk)
     });
-    let (mut starts, mut ids, mut counts, mut unknown) = (vec![0], Vec::new(), Vec::new(), Vec::new());
+    let (mut starts, mut ids, mut counts, mut evidence) = (vec![0], Vec::new(), Vec::new(), Vec::new());
     for desk in done {
         let desk = desk?;
-        unknown.extend(desk.unknown);
+        evidence.extend(desk.evidence);
         let before = ids.len();
         starts.extend(desk.ends.iter().map(|end| (before + end) as i64));
         if before == 0 {
@@ -146,5 +146,5 @@ pub(crate) fn rows_on_threads<T: Count>(
             counts.extend_from_slice(&desk.counts);
         }
     }
-    Ok(((starts, ids, counts), unknown))
+    Ok(((starts, ids, counts), evidence))
 }

@@ -3,7 +3,7 @@
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
 //! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows. [`pages`] are weights that change row by row.
 //! Models that need every document at once [`gather`] them as rows; [`dual`], [`labels`], [`descend`] and
-//! [`slope`] learn from rows. [`compact`] packs rows that travel. [`sample`] keeps a few texts of many, [`corpus`] all of them compactly.
+//! [`slope`] learn from rows, [`directions`] is what a quadratic model asks of them. [`compact`] packs rows that travel. [`sample`] keeps a few texts of many, [`corpus`] all of them compactly.
 //! [`vectorise`] and [`counted`] write rows of counts as scikit-learn does. [`left_out`] scores documents under the counts of all others.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
@@ -20,6 +20,7 @@ pub mod corpus;
 pub mod count;
 pub mod counted;
 pub mod descend;
+pub mod directions;
 pub mod dual;
 pub mod error;
 pub mod exponential;

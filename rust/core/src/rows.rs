@@ -17,8 +17,8 @@ pub struct Rows {
     pub words: Vec<i32>,
     /// How often the word occurs in the document, never zero, or what that is worth.
     pub values: Vec<f64>,
-    /// Terms of each document that are not in the vocabulary.
-    pub unknown: Vec<i64>,
+    /// Known and all terms of each document.
+    pub evidence: Vec<[u32; 2]>,
 }
 
 /// Count, and weigh if wanted, the words of each text. Linear in the text. Any number of threads gives the same bits.
@@ -38,14 +38,14 @@ pub fn rows(
         analyser.analyse(text, row, scratch)?;
         let (terms, text) = scratch.terms();
         numbers.clear();
-        Ok(terms.len() as i64 - i64::from(find_all(&vocabulary, terms, text, unknown, numbers)))
+        Ok([find_all(&vocabulary, terms, text, unknown, numbers), terms.len() as u32])
     };
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
-    let ((starts, words, mut values), unknown) = if 8 * bytes < vocabulary.len() {
+    let ((starts, words, mut values), evidence) = if 8 * bytes < vocabulary.len() {
         few_rows(texts, find)? // a table of all words would cost more than these
     } else {
         let row = |text: &str, row: usize, at: &mut Desk<f64>| {
-            at.unknown.push(find(text, row, &mut at.scratch, &mut at.numbers)?);
+            at.evidence.push(find(text, row, &mut at.scratch, &mut at.numbers)?);
             at.seen.add(&at.numbers, 1);
             Ok(())
         };
@@ -57,7 +57,7 @@ pub fn rows(
             weigh(&vocabulary, weighting, &words[row.clone()], &mut values[row]);
         }
     }
-    Ok(Rows { starts, words, values, unknown })
+    Ok(Rows { starts, words, values, evidence })
 }
 
 /// Make what the occurrences of words are worth of a row of counts.
@@ -68,15 +68,15 @@ fn weigh(vocabulary: &Vocabulary<'_>, weighting: &Weighting<'_>, words: &[i32], 
     weighting.normalise(words, values, |id| vocabulary.key(id).is_marked(vocabulary.arena()));
 }
 
-/// Rows of a few texts, and what is unknown in each; `find` has the numbers of its words.
+/// Rows of a few texts, and the evidence in each; `find` has the numbers of its words.
 fn few_rows(
     texts: &[&str],
-    find: impl Fn(&str, usize, &mut Scratch, &mut Vec<u32>) -> Result<i64, Error>,
-) -> Result<(SparseRows, Vec<i64>), Error> {
-    let ((mut starts, mut words, mut values), mut unknown) = ((vec![0], Vec::new(), Vec::new()), Vec::new());
+    find: impl Fn(&str, usize, &mut Scratch, &mut Vec<u32>) -> Result<[u32; 2], Error>,
+) -> Result<(SparseRows, Vec<[u32; 2]>), Error> {
+    let ((mut starts, mut words, mut values), mut evidence) = ((vec![0], Vec::new(), Vec::new()), Vec::new());
     let (mut scratch, mut numbers) = (Scratch::default(), Vec::new());
     for (row, text) in texts.iter().enumerate() {
-        unknown.push(find(text, row, &mut scratch, &mut numbers)?);
+        evidence.push(find(text, row, &mut scratch, &mut numbers)?);
         numbers.sort_unstable();
         for run in numbers.chunk_by(|a, b| a == b) {
             words.push(run[0] as i32);
@@ -84,7 +84,7 @@ fn few_rows(
         }
         starts.push(words.len() as i64);
     }
-    Ok(((starts, words, values), unknown))
+    Ok(((starts, words, values), evidence))
 }
 
 /// A text as a model reads it.

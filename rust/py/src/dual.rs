@@ -12,9 +12,10 @@ use textodds_core::{labels, shares};
 
 use crate::errors::{error, raised};
 
-type RowArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f64>);
+pub type RowArrays<'py> =
+    (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f64>);
 
-fn borrowed<'a>(rows: &'a RowArrays<'_>) -> PyResult<Rows<'a>> {
+pub fn borrowed<'a>(rows: &'a RowArrays<'_>) -> PyResult<Rows<'a>> {
     let (starts, features, values) = rows;
     Ok(Rows { starts: starts.as_slice()?, features: features.as_slice()?, values: values.as_slice()? })
 }

@@ -6,6 +6,7 @@ mod analyser;
 mod characters;
 mod corpus;
 mod counter;
+mod directions;
 mod dual;
 mod errors;
 mod gather;
@@ -34,6 +35,8 @@ mod _kernels {
     use super::corpus::{decode_texts, encode_texts, text_hashes};
     #[pymodule_export]
     use super::counter::{Counter, combine, cut};
+    #[pymodule_export]
+    use super::directions::{row_products, squares_along};
     #[pymodule_export]
     use super::dual::{
         add_rows, descend_pass, dual_epoch, exponentials, label_epoch, logarithms, repeats, row_scores,

@@ -340,7 +340,7 @@ impl Linear {
         ))
     }
 
-    /// Compressed sparse rows: starts, word numbers, values; and unknown terms per text.
+    /// Compressed sparse rows: starts, word numbers, values; and known and all terms per text, (N, 2).
     #[allow(clippy::type_complexity)]
     #[pyo3(signature = (texts, weighted=true, threads=1))]
     fn rows<'py>(
@@ -353,7 +353,7 @@ impl Linear {
         Bound<'py, PyArray1<i64>>,
         Bound<'py, PyArray1<i32>>,
         Bound<'py, PyArray1<f64>>,
-        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray2<u32>>,
     )> {
         let texts = texts.get()?;
         let borrowed = self.borrow(py);
@@ -362,11 +362,12 @@ impl Linear {
         let rows = py
             .detach(|| rows(&self.analyser, vocabulary, self.unknown, weighting.as_ref(), &texts, threads))
             .map_err(raised)?;
+        let texts = rows.evidence.len();
         Ok((
             PyArray1::from_vec(py, rows.starts),
             PyArray1::from_vec(py, rows.words),
             PyArray1::from_vec(py, rows.values),
-            PyArray1::from_vec(py, rows.unknown),
+            PyArray1::from_vec(py, rows.evidence.into_flattened()).reshape([texts, 2])?,
         ))
     }
 }

@@ -100,26 +100,31 @@ class TextScorer:
 
     def score(self, texts: Texts, threads: int) -> tuple[Floats, NDArray[np.uint32]]:
         """Joint log-probabilities (N, K), and known and all terms of each text (N, 2)."""
+        if not isinstance(self.form, (LinearModel, FactoredModel)):
+            rows, evidence = self._read(texts, threads)
+            return self.form.scores(rows), evidence
         scores, evidence = self._answering.score(texts, threads)
         if isinstance(self.form, FactoredModel):
             scores = self.form.of_inner(scores)
-        elif not isinstance(self.form, LinearModel):
-            scores = self.form.scores(self.rows(texts, threads))
         return scores, evidence
 
     def one(self, text: str) -> tuple[list[float], int]:
         """Joint log-probabilities (K,) of one text, and how many of its terms are known."""
+        if not isinstance(self.form, (LinearModel, FactoredModel)):
+            scores, evidence = self.score([text], 1)
+            return scores[0].tolist(), int(evidence[0, 0])
         row, known = self._answering.one(text)
         if isinstance(self.form, FactoredModel):
             row = self.form.of_inner(np.array([row]))[0].tolist()
-        elif not isinstance(self.form, LinearModel):
-            row = self.form.scores(self.rows([text]))[0].tolist()
         return row, known
 
     def rows(self, texts: Texts, threads: int = 1) -> CompressedRows:
         """The texts as sparse rows of word counts, weighted if the recipe says so, (N, V)."""
-        starts, words, values, _ = self.kernel.rows(texts, threads=threads)
-        return CompressedRows((values, words, starts), (len(texts), self.n_features))
+        return self._read(texts, threads)[0]
+
+    def _read(self, texts: Texts, threads: int) -> tuple[CompressedRows, NDArray[np.uint32]]:
+        starts, words, values, evidence = self.kernel.rows(texts, threads=threads)
+        return CompressedRows((values, words, starts), (len(evidence), self.n_features)), evidence
 
     def counts(self, texts: Texts) -> _kernels.RawRows:
         """How often each word of the vocabulary is in each text, as the kernels take it."""

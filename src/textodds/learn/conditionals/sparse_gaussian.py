@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from textodds.errors import TooFewRows
 from textodds.learn.arrays import Floats, Integers, Mask, SparseRows
 from textodds.learn.forms.quadratic import GAUSSIANS, LowRank, SparseDiagonal, lengths, restricted
-from textodds.stats.compressed_rows import as_scipy
+from textodds.learn.forms.spans import Span
+from textodds.stats.compressed_rows import CompressedRows, as_scipy
 
 Watch = Callable[[int, float], object]  # told the step, and how far there is to go
 MORE = 8  # directions that are followed beyond those wanted, so that the last of these are found as well
@@ -163,14 +164,14 @@ class Directions:
 
     data: SparseClasses
     words: tuple[NDArray[np.int32], ...]  # K × (W_k,)
-    basis: tuple[NDArray[np.float32], ...]  # K × (W_k, R_k)
+    spans: tuple[Span, ...]  # K × (W_k, R_k)
     variance: tuple[Floats, ...]  # K × (R_k,) of C_k along them
     total: Floats  # (K,) trace of C_k
 
     @classmethod
     def of(cls, data: SparseClasses, rank: int, *, watch: Watch | None = None) -> Directions:
         """Up to ``rank`` directions of each class."""
-        words, basis, variance = [], [], []
+        words, spans, variance = [], [], []
         total = np.zeros(len(data.classes))
         for k in range(len(data.classes)):
             here = np.flatnonzero((data.codes == k) & (data.weights > 0))
@@ -179,13 +180,14 @@ class Directions:
             place = np.full(data.rows.shape[1], -1, dtype=np.int64)
             place[own] = np.arange(len(own))
             mean = restricted(data.mean[[k]], place, len(own)).toarray()[0]
-            turns, along, total[k] = _principal(restricted(rows, place, len(own)), mean, u, rank)
+            cut = restricted(rows, place, len(own))
+            shares, along, total[k] = _principal(cut, mean, u, rank)
             words.append(own.astype(np.int32))
-            basis.append(turns)
+            spans.append(Span.of(CompressedRows((cut.data, cut.indices, cut.indptr), cut.shape), shares))
             variance.append(along)
             if watch is not None:
                 watch(k + 1, float(len(data.classes)))
-        return cls(data, tuple(words), tuple(basis), tuple(variance), total)
+        return cls(data, tuple(words), tuple(spans), tuple(variance), total)
 
     def shrunk(self, shrinkage: float) -> LowRank:
         """The Gaussians of (1), what is left of C_k beyond its directions spread evenly over all others."""
@@ -202,7 +204,9 @@ class Directions:
                     hint="leave shrinkage out, so that it is chosen, or give a number such as 0.9",
                 )
             variance.append(np.maximum((1 - shrinkage) * own + level, rest[k]))
-        return LowRank(self.data.mean, self.words, self.basis, tuple(variance), rest)
+        basis = tuple(span.basis for span in self.spans)
+        smaller = tuple(span if span.nbytes < span.basis.nbytes else None for span in self.spans)
+        return LowRank(self.data.mean, self.words, basis, tuple(variance), rest, smaller)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,11 +275,13 @@ def _moments(place: Integers, share: Floats, x: Floats, n: int) -> tuple[Floats,
 def _principal(
     rows: SparseRows, mean: Floats, weights: Floats, rank: int
 ) -> tuple[NDArray[np.float32], Floats, float]:
-    r"""Directions (W, R), variances along them (R,) and the trace of the covariance of a class.
+    r"""Shares of rows in directions (n, R), variances along these (R,), the trace of the class's covariance.
 
     By subspace iteration in the space of the n rows, on :math:`G = Y Y^\top` with
     :math:`Y = U^{1/2} (X - 1 \mu^\top)`; with few rows, all of G is taken apart. An eigenvector v of G with
-    value g belongs to the direction :math:`Y^\top v / \sqrt g`, of variance g / n.
+    value g belongs to the direction :math:`Y^\top v / \sqrt g`, of variance g / n. With weights u of sum n
+    the mean is :math:`\mu = X^\top u / n`, and a direction is a combination of the rows,
+    :math:`Y^\top v = X^\top (U^{1/2} v - u\, 1^\top U^{1/2} v / n)`.
 
     References
     ----------
@@ -286,7 +292,7 @@ def _principal(
     total = max(float(weights @ lengths(rows)) - mass * float(mean @ mean), 0.0) / mass if mass else 0.0
     R = min(rank, n - 1)
     if R <= 0 or total == 0:
-        return np.zeros((rows.shape[1], 0), np.float32), np.zeros(0), total
+        return np.zeros((n, 0), np.float32), np.zeros(0), total
     back = rows.T.tocsr()
 
     def down(v: Floats) -> Floats:  # Yᵀ v
@@ -306,5 +312,7 @@ def _principal(
     values, vectors = np.linalg.eigh(w.T @ w)
     order = np.argsort(-values)[:R]
     order = order[values[order] > 1e-12 * max(values.max(), 1e-300)]
-    basis = w @ (vectors[:, order] / np.sqrt(values[order]))
-    return basis.astype(np.float32), values[order] / mass, total
+    scaled = root[:, None] * v
+    scaled -= np.outer(weights / mass, scaled.sum(axis=0))
+    shares = scaled @ (vectors[:, order] / np.sqrt(values[order]))
+    return shares.astype(np.float32), values[order] / mass, total

@@ -9,12 +9,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds import _kernels
 from textodds.data.named_arrays import Arrays
 from textodds.errors import InputError, require
 from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_joint, log_softmax
-from textodds.stats.compressed_rows import as_scipy
+from textodds.learn.forms.spans import Span, arrays_of
+from textodds.learn.forms.spans import of_arrays as spans_of
+from textodds.stats.compressed_rows import CompressedRows, as_scipy
 from textodds.stats.moments import LARGEST
 
 BLOCK_BYTES = 1 << 19  # rows are scored in blocks that stay in the cache, with what is made of them
@@ -167,36 +170,47 @@ class LowRank(Gaussians):
     basis: tuple[NDArray[np.float32], ...]  # K × (W_k, R_k)
     variance: tuple[Floats, ...]  # K × (R_k,)
     rest: Floats  # (K,)
+    spans: tuple[Span | None, ...] = ()  # K: what a basis is made of, where that is smaller
 
     def log_density(self, rows: Matrix) -> Floats:
         """``log p(x | k)`` of sparse rows, (N, K)."""
-        X = as_scipy(rows, GAUSSIANS)
-        from scipy import sparse
-
-        X = sparse.csr_array(X)
-        if X.shape[1] != self.n_features:
-            raise InputError(f"rows have {X.shape[1]} columns, the model has {self.n_features}")
+        X = _compressed(rows)
         V, K = self.n_features, len(self.rest)
-        products = (X @ self.mean.T).toarray()  # (N, K)
-        squares, offsets = lengths(X), lengths(self.mean)  # (N,) (K,)
+        if X.shape[1] != V:
+            raise InputError(f"rows have {X.shape[1]} columns, the model has {V}")
+        turned, centres, offsets = self._kept
+        products = _kernels.row_products(X.raw, turned, K)  # (N, K)
+        squares = lengths(X)  # (N,)
         out = np.empty((X.shape[0], K))
-        place = np.full(V, -1, dtype=np.int64)
         for k in range(K):
+            variance = self.variance[k]
             away = squares - 2 * products[:, k] + offsets[k]
-            words, basis, variance = self.words[k], self.basis[k], self.variance[k]
-            place[words] = np.arange(len(words))
-            along = restricted(X, place, len(words)) @ basis  # (N, R)
-            along -= restricted(self.mean[[k]], place, len(words)) @ basis
-            place[words] = -1
             # Not a product of matrices, whose last digits depend on how many rows there are.
-            within = (along**2 * (1 / self.rest[k] - 1 / variance)).sum(axis=1)
+            worth = 1 / self.rest[k] - 1 / variance
+            along = self.words[k], self.basis[k].reshape(-1), centres[k], worth
+            within = _kernels.squares_along(X.raw, along, V)
             distance = away / self.rest[k] - within
             determinant = np.log(variance).sum() + (V - len(variance)) * np.log(self.rest[k])
             out[:, k] = -0.5 * (distance + determinant + V * LOG_2PI)
         return out
 
+    @cached_property
+    def _kept(self) -> tuple[_kernels.RawRows, tuple[Floats, ...], Floats]:
+        """The means word by word; each along the directions of its class, K × (R_k,); their squares (K,)."""
+        from scipy import sparse
+
+        centres, place = [], np.full(self.n_features, -1, dtype=np.int64)
+        for k, (words, basis) in enumerate(zip(self.words, self.basis, strict=True)):
+            place[words] = np.arange(len(words))
+            centres.append((restricted(self.mean[[k]], place, len(words)) @ basis)[0])
+            place[words] = -1
+        turned = _compressed(sparse.csr_array(self.mean.T))
+        return turned.raw, tuple(centres), lengths(self.mean)
+
     def arrays(self) -> Arrays:
         """The distributions as flat arrays, class after class, for a file."""
+        spans = self.spans or (None,) * len(self.basis)
+        plain = [basis for basis, span in zip(self.basis, spans, strict=True) if span is None]
         return {
             "mean_starts": self.mean.indptr.astype(np.uint64),
             "mean_words": self.mean.indices.astype(np.uint32),
@@ -205,8 +219,9 @@ class LowRank(Gaussians):
             "words": np.concatenate([words.astype(np.uint32) for words in self.words]),
             "ranks": np.array([len(variance) for variance in self.variance], dtype=np.uint64),
             "variance": np.concatenate(self.variance),
-            "basis": np.concatenate([basis.reshape(-1) for basis in self.basis]),
+            "basis": np.concatenate([np.zeros(0, np.float32), *(basis.reshape(-1) for basis in plain)]),
             "rest": self.rest,
+            **arrays_of(spans),
         }
 
     @classmethod
@@ -226,29 +241,39 @@ class LowRank(Gaussians):
             and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
             and len(arrays["words"]) == int(words_of.sum())
             and len(arrays["variance"]) == int(ranks.sum())
-            and len(arrays["basis"]) == sum(int(w) * int(r) for w, r in zip(words_of, ranks, strict=True))
             and int(starts[0]) == 0
             and int(starts[-1]) == len(arrays["mean"])
             and bool((starts[:-1] <= starts[1:]).all())
             and all((arrays[name] < V).all() for name in ("mean_words", "words"))
             and all((arrays[name] > 1 / LARGEST).all() for name in ("variance", "rest"))
             and all((np.abs(arrays[name]) < LARGEST).all() for name in ("variance", "rest", "mean"))
-            and bool((np.abs(arrays["basis"]) < 2.0).all())  # directions have length 1
         )
         if not sound:
             raise InputError("the parts of its Gaussian distributions do not fit together")
         index = (arrays["mean_words"].astype(np.int32), starts.astype(np.int64))
         mean = sparse.csr_array((arrays["mean"], *index), shape=(K, V))
         cuts = np.cumsum(words_of.astype(np.int64))[:-1]
+        if not all((np.diff(own) > 0).all() for own in np.split(arrays["words"].astype(np.int64), cuts)):
+            raise InputError("the words of a class are out of order")
         turns = np.cumsum(ranks.astype(np.int64))[:-1]
-        corners = np.cumsum(words_of.astype(np.int64) * ranks.astype(np.int64))[:-1]
+        spans = spans_of(arrays, words_of.tolist(), ranks.tolist())
+        sizes_of = [
+            (0 if span is not None else w * r)
+            for w, r, span in zip(words_of.tolist(), ranks.tolist(), spans, strict=True)
+        ]
+        if sum(sizes_of) != len(arrays["basis"]):
+            raise InputError("the parts of its Gaussian distributions do not fit together")
+        corners = np.cumsum(sizes_of)[:-1]
         words = tuple(np.split(arrays["words"].astype(np.int32), cuts))
         variance = tuple(np.split(arrays["variance"], turns))
         flat = np.split(arrays["basis"], corners)
         basis = tuple(
-            part.reshape(len(own), len(along)) for part, own, along in zip(flat, words, variance, strict=True)
+            part.reshape(len(own), len(along)) if span is None else span.basis
+            for part, own, along, span in zip(flat, words, variance, spans, strict=True)
         )
-        return cls(mean, words, basis, variance, arrays["rest"])
+        if not all((np.abs(part) < 2.0).all() for part in basis):  # directions have length 1
+            raise InputError("the directions of a class are too long")
+        return cls(mean, words, basis, variance, arrays["rest"], spans)
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,7 +401,17 @@ def restricted(rows: SparseRows, place: Integers, n: int) -> SparseRows:
     return sparse.csr_array((rows.data[kept], at[kept], ends), shape=(rows.shape[0], n))
 
 
-def lengths(rows: SparseRows) -> Floats:
+def _compressed(rows: Matrix | CompressedRows) -> CompressedRows:
+    """Sparse rows, whoever made them, for the kernels."""
+    if isinstance(rows, CompressedRows):
+        return rows
+    from scipy import sparse
+
+    X = sparse.csr_array(rows)
+    return CompressedRows((X.data, X.indices, X.indptr), X.shape)
+
+
+def lengths(rows: SparseRows | CompressedRows) -> Floats:
     """Squared lengths of sparse rows, (N,)."""
     N = rows.shape[0]
     row = np.repeat(np.arange(N), np.diff(rows.indptr))

@@ -32,6 +32,7 @@ from textodds.data.written_file import HOLDS, replacing
 from textodds.errors import ModelFileError, nearest_files
 
 FORMAT = 3
+SPAN_FORMAT = 5  # of quadratic models whose directions are made of rows
 COMPACT_FORMAT = 4  # of files that are compact: an earlier version says that it is too old for them
 DTYPES = {
     "F64": "<f8",
@@ -231,9 +232,9 @@ def _header(metadata: dict[str, str]) -> Header:
         raise ModelFileError("its header is not a textodds header")
     if ("tensors" in header or "xxh64" in header) and not _is_whole(text):  # earlier versions wrote neither
         raise ModelFileError("its header is not as it was written")
-    if header["format"] > COMPACT_FORMAT:
+    if header["format"] > SPAN_FORMAT:
         raise ModelFileError(
-            f"it has format {header['format']}, this version reads up to {COMPACT_FORMAT}: upgrade textodds"
+            f"it has format {header['format']}, this version reads up to {SPAN_FORMAT}: upgrade textodds"
         )
     if (header["format"] == COMPACT_FORMAT) != ("compact" in header):
         raise ModelFileError(f"files of format {COMPACT_FORMAT}, and no others, are compact")

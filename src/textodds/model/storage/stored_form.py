@@ -11,7 +11,7 @@ import numpy as np
 from textodds.data.named_arrays import AnyArray, Arrays
 from textodds.errors import ModelFileError
 from textodds.learn.forms.linear import LinearModel, Weights
-from textodds.model.storage.container import Tensors, part_of
+from textodds.model.storage.container import SPAN_FORMAT, Tensors, part_of
 from textodds.text.plain import LARGEST
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def _quadratic_contents(form: QuadraticModel) -> tuple[dict[str, Any], Arrays]:
     about: dict[str, Any] = {"form": "quadratic", "temperature": form.temperature}
     if isinstance(form.gaussians, SparseDiagonal):
         about["covariance"] = "diagonal"  # of others, as in files of before, nothing is said
+    elif any(span is not None for span in form.gaussians.spans):
+        about["format"] = SPAN_FORMAT  # earlier versions ask for all directions
     gaussians = {f"quadratic.{name}": array for name, array in form.gaussians.arrays().items()}
     return about, parts("quadratic.", form, ("log_prior", "intercept")) | gaussians
 
