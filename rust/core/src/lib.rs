@@ -36,6 +36,7 @@ mod lexicon;
 pub mod lines;
 mod memory;
 pub mod murmur;
+mod opposed;
 pub mod pages;
 mod pairs;
 mod part;
