@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from fasttext_exact import Exact
 from fasttext_models import answers, table_sigmoid
 
 import textodds
@@ -129,6 +130,16 @@ def test_several_labels_have_the_odds_that_fasttext_looks_its_sigmoid_up_for(tra
     one = textodds.from_fasttext(folder / name, one_label=True)
     assert not one.form.is_posterior
     assert one.predict(texts).tolist() == [model.classes_[k] for k in p.argmax(axis=1).tolist()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_probabilities_are_those_of_exact_arithmetic(trained, name):
+    folder, texts, _ = trained
+    exact = Exact(folder / name)
+    expected = np.array([exact(text)[0] for text in texts])
+    p = textodds.from_fasttext(folder / name).predict_proba(texts)
+    np.testing.assert_allclose(p, expected, rtol=0, atol=1e-12)
 
 
 def must_agree_along_the_tree(model, texts, said):

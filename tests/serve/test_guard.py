@@ -15,10 +15,12 @@ from uvicorn.server import ServerState
 
 from serve.running import Answer
 from serve.wire import answers, problem
+from textodds.serve.endpoint import SAFE, respond
 from textodds.serve.guard import HEAD, GuardProtocol
 
 LONG = 60.0
 LAST = b"Connection: close\r\n"
+SAID = [(name.decode(), value.decode()) for name, value in SAFE]
 
 Talk = Callable[[GuardProtocol], Awaitable[None]]
 
@@ -173,3 +175,59 @@ def test_a_request_that_is_being_answered_is_not_cut_off_whatever_comes_behind_i
 
     found = heard(talk, late)
     assert [answer.body for answer in found] == [b"10", b"1"][: 2 if behind.startswith(b"POST") else 1]
+
+
+async def served(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers as the service does."""
+    await receive()
+    await respond(scope, send, 200, b'{"a": 1}', b"application/json")
+
+
+@pytest.mark.parametrize(
+    ("line", "lasts"),
+    [(b"GET / HTTP/1.1", [b"", LAST]), (b"GET / HTTP/1.0", [b""]), (b"HEAD / HTTP/1.1", [LAST])],
+)
+def test_an_answer_in_one_piece_says_what_uvicorns_does(line: bytes, lasts: list[bytes]) -> None:
+    async def ask(protocol: GuardProtocol) -> None:
+        for last in lasts:
+            protocol.data_received(line + b"\r\n" + last + b"\r\n")
+            await asyncio.sleep(0)
+            while not protocol.cycle.response_complete:
+                await asyncio.sleep(0)
+
+    first, *others = heard(ask, served)
+    assert (first.status, first.body) == (200, b"" if line.startswith(b"HEAD") else b'{"a": 1}')
+    usual = {"content-type": "application/json", "content-length": "8", **dict(SAID)}
+    assert first.headers == (usual if len(lasts) > 1 else usual | {"connection": "close"})
+    for other in others:  # which uvicorn wrote, since it is the last one
+        assert (other.body, other.headers) == (first.body, usual | {"connection": "close"})
+
+
+def test_a_connection_without_requests_is_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask(protocol: GuardProtocol) -> None:
+        protocol.data_received(b"GET / HTTP/1.1\r\n\r\n")
+        protocol.end_if_stalled(LONG, LONG)
+        await asyncio.sleep(0)
+        while not protocol.cycle.response_complete:
+            await asyncio.sleep(0)
+        protocol.end_if_stalled(LONG, LONG)
+        assert not protocol.transport.is_closing()
+        monkeypatch.setattr("textodds.serve.guard.KEPT", -1.0)
+        protocol.data_received(b"GET / HT")
+        protocol.end_if_stalled(LONG, LONG)
+        assert not protocol.transport.is_closing()  # it has begun to ask
+        protocol.data_received(b"TP/1.1\r\n\r\n")
+        while not protocol.cycle.response_complete:
+            await asyncio.sleep(0)
+        protocol.end_if_stalled(LONG, LONG)
+        assert protocol.transport.is_closing()
+
+    assert [answer.status for answer in heard(ask, served)] == [200, 200]
+
+
+@pytest.mark.parametrize("blank", [b"", b"\r\n", b"\r\n\r\n", b"\r\n\r\n\r\n\r\n"])
+def test_empty_lines_before_a_request_are_passed_over_and_counted(blank: bytes) -> None:
+    first, second = request(), request(HEAD - len(blank), more=LAST)
+    assert [answer.status for answer in spoken([first, blank + second])] == [200, 200]
+    over = request(HEAD + 1 - len(blank), more=LAST)
+    assert [answer.status for answer in spoken([first, blank + over])] == [200, 431]

@@ -150,9 +150,14 @@ impl Analyser {
         self.joins_any() && self.characters.is_none()
     }
 
+    /// Whether terms are those of fastText.
+    pub(crate) fn is_fasttext(&self) -> bool {
+        matches!(self.grams, Grams::FastText(_))
+    }
+
     /// Whether terms are what stands in the text, in any number: neither hashed, fixed nor of fields.
     pub(crate) fn joins_any(&self) -> bool {
-        let hashes = self.hashing.is_some() || matches!(self.grams, Grams::FastText(_));
+        let hashes = self.hashing.is_some() || self.is_fasttext();
         !hashes && self.fixed.is_none() && self.fields.is_none()
     }
 
@@ -297,8 +302,7 @@ impl Analyser {
                 self.push_edges(scratch);
             }
             Grams::FastText(buckets) => {
-                let (characters, left_out) = (self.characters, self.stop_words.as_ref());
-                FastText { buckets, ngrams, characters, left_out }.analyse(text, row, scratch)?;
+                self.fasttext(buckets).analyse(text, row, scratch)?;
                 scratch.words = scratch.terms.len();
                 return Ok(());
             }
@@ -313,6 +317,20 @@ impl Analyser {
         }
         self.settle(scratch);
         Ok(())
+    }
+
+    fn fasttext(&self, buckets: u32) -> FastText<'_> {
+        let Self { ngrams, characters, ref stop_words, .. } = *self;
+        FastText { buckets, ngrams, characters, left_out: stop_words.as_ref() }
+    }
+
+    /// The words of a text of fastText as terms, and its buckets as numbers.
+    pub(crate) fn read_fasttext(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
+        must_not_be_longer(text, row)?;
+        match self.grams {
+            Grams::FastText(buckets) => self.fasttext(buckets).read(text, row, scratch),
+            _ => Err(Error::Setting("only fastText has such buckets".into())),
+        }
     }
 
     /// Leave out, or count as unknown, the terms outside a vocabulary fixed in advance.
@@ -471,7 +489,7 @@ fn sizes_of((first, last): (usize, usize)) -> usize {
 
 at_its_best! {
     /// The words at these edges of a text, as terms.
-    fn push_terms(text: &[u8], edges: &Edges, terms: &mut Vec<Term>) {
+    pub(crate) fn push_terms(text: &[u8], edges: &Edges, terms: &mut Vec<Term>) {
         terms.reserve(edges.pairs().len());
         for (start, end) in edges.pairs() {
             terms.push(Term::of(text, start, end - start));

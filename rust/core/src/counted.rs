@@ -7,7 +7,7 @@ use std::cell::Cell;
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
 use crate::finder::{Finders, LONG, find_all};
-use crate::index::Index;
+use crate::index::{Index, Worth};
 use crate::processor::prefetch_text;
 use crate::seen::{Count, Seen};
 use crate::threads::{on_threads, text_shares};
@@ -34,12 +34,12 @@ pub fn count_rows<T: Count>(
     let bytes = texts.iter().map(|text| text.len()).sum();
     let index = Index::cost(analyser).and_then(|cost| {
         finders.index(bytes, (4 * cost).saturating_mul(columns.len()), || {
-            Index::new(analyser, &vocabulary, None)
+            Index::new(analyser, &vocabulary, Worth::Nothing)
         })
     });
     let row = |text: &str, row: usize, at: &mut Desk<T>| {
         at.numbers.clear();
-        if let Some(index) = index.filter(|index| text.len() < LONG && !index.has_buckets()) {
+        if let Some(index) = index.filter(|_| text.len() < LONG && !analyser.is_fasttext()) {
             analyser.analyse_tokens(text, row, &mut at.scratch, (1, 1))?;
             index.find(at.scratch.terms(), &mut at.ngrams, &mut at.numbers);
         } else {

@@ -102,21 +102,23 @@ impl Finder {
 
     /// [`Self::find`] of terms that are not spelled.
     fn find_terms(&mut self, places: &Places<'_>, text: &str, row: usize) -> Result<u32, Error> {
-        if places.index.is_some_and(|index| !index.has_buckets()) {
+        let analyser = places.analyser;
+        if places.index.is_some() && !analyser.is_fasttext() {
             let known = self.find_tokens(places, text, row)?;
             self.words = self.ids.len();
             return Ok(known);
         }
-        let analyser = places.analyser;
         let Self { scratch, ids, .. } = self;
-        analyser.analyse(text, row, scratch)?;
-        let (terms, bytes) = scratch.terms();
-        self.terms = terms.len();
         if let Some(index) = places.index {
-            index.find_buckets((terms, bytes), ids);
+            analyser.read_fasttext(text, row, scratch)?;
+            self.terms = scratch.terms.len() + scratch.buckets.len();
+            index.find_buckets(scratch.terms(), &scratch.buckets, ids);
             self.words = ids.len();
             return Ok(ids.len() as u32);
         }
+        analyser.analyse(text, row, scratch)?;
+        let (terms, bytes) = scratch.terms();
+        self.terms = terms.len();
         let (words, characters) = terms.split_at(scratch.words());
         let known = find_all(&places.vocabulary, words, bytes, places.unknown, ids);
         self.words = ids.len();
@@ -241,7 +243,7 @@ at_its_best! {
 mod tests {
     use super::*;
     use crate::analyse::Grams;
-    use crate::index::Packed;
+    use crate::index::{Packed, Worth};
     use crate::prepare::{Accents, Form, Preparation};
     use crate::tokenise::Unit;
     use crate::vocabulary::Words;
@@ -318,8 +320,8 @@ mod tests {
             let scale: Vec<f64> = (0..vocabulary.len()).map(|number| ((number * 7) % 13) as f64).collect();
             let weights: Vec<f64> = (0..2 * vocabulary.len()).map(|number| number as f64).collect();
             let indices = [
-                Index::new(&analyser, &vocabulary, None),
-                Index::new(&analyser, &vocabulary, Some(Packed::new(&scale, &weights, 2))),
+                Index::new(&analyser, &vocabulary, Worth::Nothing),
+                Index::new(&analyser, &vocabulary, Worth::Packed(Packed::new(&scale, &weights, 2))),
             ];
             let unk = vocabulary.find_name("<UNK>");
             let places =
@@ -379,7 +381,7 @@ mod tests {
         let keys: Vec<u64> = terms.iter().flat_map(|term| [term.key.lo, term.key.hi]).collect();
         let directory = crate::vocabulary::directory(&keys, &[]);
         let vocabulary = Vocabulary::new(&keys, &[], &directory).unwrap();
-        let index = Index::new(&analyser, &vocabulary, None);
+        let index = Index::new(&analyser, &vocabulary, Worth::Nothing);
         let mut state = 5;
         for n in 0..50 {
             let places = Places { analyser: &analyser, vocabulary, index: index.as_ref(), unknown: None };

@@ -10,6 +10,7 @@ use crate::analyse::{Analyser, Grams, PADDING};
 use crate::fasttext::bits_of;
 use crate::key::Term;
 use crate::memory::filled;
+use crate::opposed::Opposed;
 use crate::pairs::Pairs;
 use crate::processor::{at_its_best, prefetch};
 use crate::table::Table;
@@ -29,6 +30,17 @@ pub(crate) struct Index {
     buckets: Vec<u32>, // of fastText, which has no n-grams as names
     /// What terms are worth, by rank; none if numbers are those of the vocabulary.
     pub(crate) packed: Option<Packed>,
+    /// What features of fastText are worth, where that is one number each.
+    pub(crate) opposed: Option<Opposed>,
+}
+
+/// What an index keeps of the weights of terms beside their numbers.
+#[derive(Debug)]
+pub(crate) enum Worth<'a> {
+    Nothing,
+    Packed(Packed),
+    /// Of fastText's features: rows of two weights, each row a number and its opposite.
+    Opposed(&'a [f64]),
 }
 
 /// Scales and weights of terms side by side, those of frequent terms first.
@@ -79,25 +91,29 @@ impl Index {
     /// How many bytes of text are worth the index of one term; nothing where an index gains too little.
     pub(crate) fn cost(analyser: &Analyser) -> Option<usize> {
         match analyser.grams {
-            Grams::FastText(1..) => Some(4),
+            Grams::FastText(_) => Some(4),
             Grams::Tokens(_) if analyser.ngrams.1 > 1 || analyser.characters.is_some() => Some(16),
             _ => None,
         }
     }
 
     /// An index of a vocabulary whose n-grams are joined of tokens; none if they are something else.
-    pub(crate) fn new(
-        analyser: &Analyser,
-        vocabulary: &Vocabulary<'_>,
-        packed: Option<Packed>,
-    ) -> Option<Self> {
+    pub(crate) fn new(analyser: &Analyser, vocabulary: &Vocabulary<'_>, worth: Worth<'_>) -> Option<Self> {
         let (terms, ngrams) = (vocabulary.len(), analyser.ngrams);
-        let (tokens, pairs) = (Table::default(), Pairs::default());
-        let mut index = Self { terms, ngrams, tokens, pairs, buckets: Vec::new(), packed };
+        let (tokens, pairs, buckets) = (Table::default(), Pairs::default(), Vec::new());
+        let (packed, weights) = match worth {
+            Worth::Nothing => (None, None),
+            Worth::Packed(packed) => (Some(packed), None),
+            Worth::Opposed(weights) => (None, Some(weights)),
+        };
+        let mut index = Self { terms, ngrams, tokens, pairs, buckets, packed, opposed: None };
         let unit = match analyser.grams {
             _ if terms >= NONE as usize / 4 => return None,
-            Grams::FastText(buckets) if buckets > 0 => {
-                index.add_buckets(vocabulary, buckets as usize);
+            Grams::FastText(buckets) => {
+                match weights {
+                    Some(weights) => index.opposed = Some(Opposed::new(vocabulary, buckets, weights)),
+                    None => index.add_buckets(vocabulary, buckets as usize),
+                }
                 return Some(index);
             }
             Grams::Tokens(unit) if analyser.joins_any() => unit,
@@ -157,16 +173,10 @@ impl Index {
         }
     }
 
-    /// Whether terms are those of fastText.
-    pub(crate) fn has_buckets(&self) -> bool {
-        !self.buckets.is_empty()
-    }
-
     /// Append the numbers of words and buckets that have one to `found`.
-    pub(crate) fn find_buckets(&self, (terms, text): (&[Term], &[u8]), found: &mut Vec<u32>) {
-        let (words, buckets) = terms.split_at(terms.partition_point(|term| term.key.bucket().is_none()));
+    pub(crate) fn find_buckets(&self, words: (&[Term], &[u8]), buckets: &[u32], found: &mut Vec<u32>) {
         let from = found.len();
-        self.tokens.find_all(words, text, NONE, found);
+        self.tokens.find_all(words.0, words.1, NONE, found);
         look_up(&self.buckets, buckets, found);
         let mut kept = from;
         for i in from..found.len() {
@@ -233,13 +243,13 @@ impl Index {
 
 at_its_best! {
     /// Append what stands in the places of buckets.
-    fn look_up(places: &[u32], buckets: &[Term], found: &mut Vec<u32>) {
+    fn look_up(places: &[u32], buckets: &[u32], found: &mut Vec<u32>) {
         found.reserve(buckets.len());
-        for (i, term) in buckets.iter().enumerate() {
+        for (i, bucket) in buckets.iter().enumerate() {
             if let Some(soon) = buckets.get(i + 32) {
-                prefetch(places, soon.key.lo as usize);
+                prefetch(places, *soon as usize);
             }
-            found.push(places.get(term.key.lo as usize).copied().unwrap_or(NONE));
+            found.push(places.get(*bucket as usize).copied().unwrap_or(NONE));
         }
     }
 }

@@ -37,6 +37,7 @@ mod lexicon;
 pub mod lines;
 mod memory;
 pub mod murmur;
+mod opposed;
 pub mod pages;
 mod pairs;
 mod part;

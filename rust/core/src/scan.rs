@@ -21,6 +21,8 @@ pub enum Runs {
     JoinedWord,
     /// Everything but white space.
     NotSpace,
+    /// Everything but what divides tokens of fastText: six characters of white space, and zero.
+    FastText,
 }
 
 /// Where tokens start and end; memory is kept from text to text.
@@ -135,6 +137,8 @@ at_its_best! {
             (Runs::JoinedWord, false) => scan_as::<JOINED, false>(text, out, edges),
             (Runs::NotSpace, true) => scan_as::<NOT_SPACE, true>(text, out, edges),
             (Runs::NotSpace, false) => scan_as::<NOT_SPACE, false>(text, out, edges),
+            (Runs::FastText, true) => scan_as::<FASTTEXT, true>(text, out, edges),
+            (Runs::FastText, false) => scan_as::<FASTTEXT, false>(text, out, edges),
         }
     }
 }
@@ -142,6 +146,7 @@ at_its_best! {
 const WORD: u8 = 0;
 const JOINED: u8 = 1;
 const NOT_SPACE: u8 = 2;
+const FASTTEXT: u8 = 3;
 
 #[inline(always)]
 fn scan_as<const RUNS: u8, const LOWER: bool>(text: &[u8], out: &mut Vec<u8>, edges: &mut Edges) {
@@ -200,7 +205,11 @@ fn block_bits<const RUNS: u8, const LOWER: bool>(
             bytes |= within(bytes, b'A', b'Z') & u8x16::splat(0x20);
             *quarter = bytes.to_array();
         }
-        let belongs = if RUNS == NOT_SPACE { !is_space(bytes) } else { is_word(bytes) };
+        let belongs = match RUNS {
+            NOT_SPACE => !is_space(bytes),
+            FASTTEXT => !divides_fasttext(bytes),
+            _ => is_word(bytes),
+        };
         // The sign bit of a byte above 0x7F puts it in, whatever `belongs` says.
         inside |= u64::from((belongs | bytes).to_bitmask()) << (16 * i);
         outside_ascii |= u64::from(bytes.to_bitmask()) << (16 * i);
@@ -250,6 +259,11 @@ fn is_mid(bytes: u8x16) -> u8x16 {
 #[inline(always)]
 fn is_space(bytes: u8x16) -> u8x16 {
     within(bytes, 9, 13) | within(bytes, 0x1C, 0x20)
+}
+
+#[inline(always)]
+fn divides_fasttext(bytes: u8x16) -> u8x16 {
+    within(bytes, 9, 13) | bytes.simd_eq(u8x16::splat(b' ')) | bytes.simd_eq(u8x16::splat(0))
 }
 
 /// WB6, WB7, WB11 and WB12 on ASCII: `can't`, `example.com`, `1,000.50` are one word each.

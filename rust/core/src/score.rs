@@ -7,7 +7,8 @@ pub use crate::changed::{Changed, More};
 use crate::error::Error;
 pub use crate::finder::Finders;
 use crate::finder::{Finder, Places, find_all};
-use crate::index::{Index, Packed, width};
+use crate::index::{Index, Packed, Worth, width};
+use crate::opposed::Opposed;
 use crate::processor::{at_its_best, prefetch, prefetch_text};
 use crate::tfidf::Norm;
 use crate::threads::{on_threads, text_shares};
@@ -162,6 +163,13 @@ impl<'a> Linear<'a> {
             self.add(&finder.ids, out);
             return Ok([known, terms.len() as u32]);
         }
+        if let Some(weights) = places.index.and_then(|index| index.opposed.as_ref()) {
+            let Finder { scratch, ids, .. } = finder;
+            places.analyser.read_fasttext(text, row, scratch)?;
+            let (mean, known) = weights.mean(scratch.terms(), &scratch.buckets, ids);
+            out.iter_mut().zip([-mean, mean]).for_each(|(score, mean)| *score += mean);
+            return Ok([known, (scratch.terms.len() + scratch.buckets.len()) as u32]);
+        }
         let known = finder.find(places, text, row)?;
         if let Some(weighting) = &self.weighting {
             let packed = places.index.and_then(|index| index.packed.as_ref());
@@ -205,15 +213,20 @@ impl<'a> Linear<'a> {
 
     /// An index of the vocabulary, with weights of few classes packed.
     fn index(&self, analyser: &Analyser) -> Option<Index> {
-        let packed = match (self.exceptions, &self.weighting) {
+        let worth = match (self.exceptions, &self.weighting) {
             (Exceptions::Dense(weights), Some(weighting))
                 if (2..=4).contains(&self.classes()) && !weighting.scale.is_empty() =>
             {
-                Some(Packed::new(weighting.scale, weights, self.classes()))
+                Worth::Packed(Packed::new(weighting.scale, weights, self.classes()))
             }
-            _ => None,
+            (Exceptions::Dense(weights), Some(weighting))
+                if self.classes() == 2 && weighting.is_mean() && Opposed::are(weights) =>
+            {
+                Worth::Opposed(weights)
+            }
+            _ => Worth::Nothing,
         };
-        Index::new(analyser, &self.vocabulary, packed)
+        Index::new(analyser, &self.vocabulary, worth)
     }
 
     #[inline(always)]

@@ -17,7 +17,8 @@ pub struct Scratch {
     pub(crate) edges: Edges,
     pub(crate) terms: Vec<Term>,
     pub(crate) words: usize,
-    pub(crate) hashes: Vec<u32>, // of tokens, where runs of them are hashed
+    pub(crate) hashes: Vec<u32>,  // of tokens, where runs of them are hashed
+    pub(crate) buckets: Vec<u32>, // of fastText
     pub(crate) field: Option<Box<Scratch>>,
 }
 

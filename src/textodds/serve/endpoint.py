@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from textodds.errors import InputError, TextoddsError
+from textodds.serve.guard import sent_at_once
 from textodds.serve.origins import is_other_site
 from textodds.serve.protocol import problems
 from textodds.serve.protocol.problems import Problem, too_large
@@ -394,9 +395,11 @@ async def respond(
     scope: Scope, send: Send, status: int, body: bytes, media: bytes, headers: Headers = ()
 ) -> None:
     """Send an answer."""
-    length = str(len(body)).encode()
-    named = [(b"content-type", media), (b"content-length", length), *SAFE, *headers]
     try:
+        if status == HTTPStatus.OK and not headers and sent_at_once(send, media, SAFE, body):
+            return
+        length = str(len(body)).encode()
+        named = [(b"content-type", media), (b"content-length", length), *SAFE, *headers]
         await send({"type": "http.response.start", "status": status, "headers": named})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
     except RuntimeError:  # of uvloop: who asked has gone away

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from textodds.serve.protocol import problems
 from textodds.serve.protocol.problems import Problem, unavailable
 
+if TYPE_CHECKING:
+    from starlette.types import Send
+
 CONNECTIONS = 500  # at the same time
 HEAD = 64 << 10  # bytes before the body of a request
 CHUNK = 16 << 10  # bytes of chunked bodies that are read before they are counted
 EVERY = 1.0  # seconds between looks at the clock
+KEPT = 75.0  # seconds for which a connection is kept for another request
 END = b"\r\n\r\n"  # of a head, and of a chunked body
 
 
@@ -30,6 +35,7 @@ class GuardProtocol(HttpToolsProtocol):
         self._skip = 0  # bytes of a chunked body in which to look for no end
         self._tail = b""  # what came last, if an `END` may have begun there
         self._since = self.loop.time()  # when the head of a request began to be awaited; 0 if it is not
+        self._idle = 0.0  # when the last answer was given; 0 while there is something to do
         self._answering: RequestResponseCycle | None = None  # the request whose turn it is
         self._refusal: Problem | None = None  # for when those before it are answered
         if len(self.connections) > CONNECTIONS:
@@ -37,7 +43,13 @@ class GuardProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came, unless it is more than a head can be: however it is cut into packets."""
-        start = 0
+        self._idle, start = 0.0, 0
+        if not (self._since or self._in_body or self._refusal) and not self.transport.is_closing():
+            end = data.find(END, 0, HEAD) + len(END)
+            if end >= len(END):  # a head in one piece, as most are
+                self._head = start = end
+                super().data_received(data[:end])
+                self._since = self.loop.time() if self._head else 0.0  # only empty lines do not end one
         while start < len(data) and not self.transport.is_closing() and self._refusal is None:
             if not self._since and not self._in_body:
                 self._since = self.loop.time()
@@ -80,8 +92,11 @@ class GuardProtocol(HttpToolsProtocol):
         """The head of a request is here."""
         self._head, self._since, self._in_body, self._head_at = 0, 0.0, True, self.loop.time()
         self._came = self._read = self._skip = 0
-        length = next((value for name, value in self.headers if name == b"content-length"), b"0").strip()
-        self._length = int(length) if length.isdigit() else 0  # two of them are no HTTP
+        self._length = 0
+        for name, value in self.headers:
+            if name == b"content-length":  # two of them are no HTTP
+                self._length = int(value) if value.strip().isdigit() else 0
+                break
         super().on_headers_complete()
         if self._answering is None:
             self._answering = self.cycle
@@ -97,9 +112,19 @@ class GuardProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """A request is answered: the next has its turn, or one that could not be read is refused."""
-        self._answering = self.pipeline[-1][0] if self.pipeline else None
-        super().on_response_complete()
+        """A request is answered: the next has its turn, or one that could not be read is refused.
+
+        Unlike in uvicorn, no timer is set for each answer to close the connection: `end_if_stalled` does.
+        """
+        self._answering = None
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._answering, app = self.pipeline.pop()
+                self._start_asgi_task(self._answering, app)
+            else:
+                self._idle = self.loop.time()
         if self._since:
             self._since = self.loop.time()
         if self._answering is None and self._refusal is not None:
@@ -123,7 +148,9 @@ class GuardProtocol(HttpToolsProtocol):
         its client must be told so.
         """
         now = self.loop.time()
-        if self._since and self._answering is None:
+        if self._idle and now - self._idle > KEPT:
+            self.transport.close()
+        elif self._since and self._answering is None:
             if now - self._since > patience:
                 self.transport.abort()
         elif now - self._head_at > answering and (
@@ -147,6 +174,31 @@ class GuardProtocol(HttpToolsProtocol):
         end = f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         self.transport.write((head + more + end).encode() + body)
         self.transport.close()
+
+
+def sent_at_once(send: Send, media: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bool:
+    """Whether a 200 was written in one piece: uvicorn looks at each header of each answer again.
+
+    Left to it are answers that end their connection, or whose client does not take what it was sent.
+    """
+    cycle = getattr(send, "__self__", None)
+    if (
+        not isinstance(cycle, RequestResponseCycle)
+        or cycle.response_started
+        or cycle.disconnected
+        or not cycle.keep_alive
+        or cycle.flow.write_paused
+        or cycle.scope["method"] == "HEAD"
+    ):
+        return False
+    named = b"".join([b"%b: %b\r\n" % each for each in (*cycle.default_headers, *headers)])
+    head = b"HTTP/1.1 200 OK\r\n%bcontent-type: %b\r\ncontent-length: %d\r\n\r\n"
+    cycle.response_started = cycle.response_complete = True
+    cycle.waiting_for_100_continue = False
+    cycle.transport.write(head % (named, media, len(body)) + body)
+    cycle.message_event.set()
+    cycle.on_response()
+    return True
 
 
 async def watch(connections: Iterable[object], patience: float, answering: float) -> None:

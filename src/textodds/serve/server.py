@@ -81,7 +81,6 @@ def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_keep_alive=75,
             timeout_graceful_shutdown=int(settings.seconds) + 2,
             backlog=1024,
         )
