@@ -38,8 +38,12 @@ if TYPE_CHECKING:
 
 
 FEW = 300
-"""Held-out texts below which a temperature is always taken: its Gaussian prior holds it near 1. Biases, one
-for each class, must then be worth it beside the temperature; of more texts both must be, together."""
+"""Held-out texts below which a temperature is always taken. Biases, one for each class, must then be worth it
+beside the temperature; of more texts both must be, together."""
+
+TRUST, EXPECTED = 0.5, 1.25
+"""What each of fewer held-out texts counts, as the model was chosen by them and the parts that it was learned
+from overlap; and the slope that the prior is about. Both were found on parts of training files."""
 
 
 def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
@@ -60,10 +64,12 @@ def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
         return log_softmax(np.where(empty[:, None], prior, by.applied(scores - prior) + prior))
 
     found = Calibration.none()
+    parts, start = (scores - prior)[None], None
     if len(codes) < FEW:
-        found = Calibration.of_parts((scores - prior)[None], codes, read, offset=prior, biases=False)
+        read, start = TRUST * read, np.array([EXPECTED])
+        found = Calibration.of_parts(parts, codes, read, offset=prior, start=start, biases=False)
     posterior = answered(found)
-    biased = Calibration.of_parts((scores - prior)[None], codes, read, offset=prior)
+    biased = Calibration.of_parts(parts, codes, read, offset=prior, start=start)
     answers = answered(biased)
     if is_worth_it(posterior, answers, codes, weights):
         found, posterior = biased, answers
