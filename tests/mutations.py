@@ -108,10 +108,11 @@ KINDS = {
         "mixed", ["height", "rain", "colour", "note"], {"note": "text", "height": "gaussian", "rain": "bins"}
     ),
     "gaussian": _of_texts("gaussian", ngrams=(1, 1)),  # last, as the place of a kind says how it is mutated
+    "neighbours": _of_texts("softmax", ngrams=(1, 1), unlabelled=texts(60)[0]),
 }
 
 
-LATER = ("labels", "gaussian")
+LATER = ("labels", "gaussian", "neighbours")
 
 
 @cache

@@ -117,8 +117,9 @@ def test_the_same_bits_for_any_threads_and_in_its_file(model, vectors, tmp_path)
     model.save(tmp_path / "model.textodds")
     opened = textodds.load(tmp_path / "model.textodds", check=True)
     np.testing.assert_array_equal(model.predict_proba(test), opened.predict_proba(test))
-    with pytest.raises(Unsupported, match="word vectors cannot be updated"):
-        opened.learn("t1w1", "topic 1")
+    opened.learn("t1w1", "topic 1")
+    assert opened.basis.n_documents == 151
+    assert opened.info["neighbours"]["source"] == model.info["neighbours"]["source"]
     with pytest.raises(Unsupported, match="word vectors too, which it does not keep"):
         textodds.train(*texts_of(150, 1), like=opened)
 
@@ -138,12 +139,12 @@ def test_it_is_calibrated(model):
 def test_words_are_cut_as_texts_are_and_new_ones_are_bounded(tmp_path):
     path = tmp_path / "v"
     path.write_text("The 1 2\nthe 3 4\n</s> 5 6\nfree-phone 7 8\nprize 1 1\ncash 2 2\nphone 3 3\n")
-    found = GivenVectors.of(str(path), TextSettings(), {"the", "phone"}, most_new=1)
-    assert found.words == ["the", "prize", "phone"]
-    np.testing.assert_array_equal(found.matrix, [[1, 2], [1, 1], [3, 3]])
+    found = GivenVectors.of(str(path), TextSettings(), most=3)
+    assert found.words == ["the", "prize", "cash"]
+    np.testing.assert_array_equal(found.matrix, [[1, 2], [1, 1], [2, 2]])
     path.write_text("the 3 4\nfree 1 2\nthe 1 2\n")
     with pytest.raises(BadFile, match="line 3: the word `the` for the second time"):
-        GivenVectors.of(str(path), TextSettings(), {"the"})
+        GivenVectors.of(str(path), TextSettings())
 
 
 def test_what_cannot_be_is_said(vectors, tmp_path):
@@ -178,5 +179,9 @@ def test_the_command(vectors, tmp_path, monkeypatch, capsys):
     assert "8 numbers each; a prior of strength" in err
     assert "tried strength 0: held-out log-loss" in err
     assert textodds.load("data.textodds")("t1w79").label == "topic 1"
+    assert main(["learn", "data.textodds", "data.csv"]) == 0
+    assert main(["forget", "data.textodds", "data.csv"]) == 0
+    assert textodds.load("data.textodds")("t1w79").label == "topic 1"
+    assert main(["train", "data.csv", "--vectors", str(vectors), "--no-documents"]) == 0
     assert main(["learn", "data.textodds", "data.csv"]) == 2
-    assert "word vectors cannot be updated" in capsys.readouterr().err
+    assert "cannot be updated without its documents" in capsys.readouterr().err

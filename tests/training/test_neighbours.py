@@ -124,7 +124,7 @@ def test_where_neighbours_mislead_the_prior_has_no_strength():
         texts.append(" ".join(words))
         labels.append(f"class {label}")
     recipe = recipe_of_neighbours(SoftmaxLearner(), {"ngrams": (1, 1)})
-    fit = NeighbourFit.of([Batch(texts, labels, None)], [], recipe, 1)
+    fit = NeighbourFit.of([Batch(texts, labels, None)], [Batch(texts, None, None)], recipe, 1)
     assert fit.strength == 0
     assert dict(fit.tried)[0.0] < dict(fit.tried)[1.0]
 
@@ -135,8 +135,12 @@ def test_the_same_model_for_any_number_of_threads_and_in_its_file(tmp_path):
     one.save(tmp_path / "model.textodds")
     opened = textodds.load(tmp_path / "model.textodds", check=True)
     np.testing.assert_array_equal(one.predict_proba(TEST[0]), opened.predict_proba(TEST[0]))
-    with pytest.raises(Unsupported, match="unlabelled texts cannot be updated"):
-        opened.learn("t1w1", "topic 1")
+    for each in (one, opened):
+        each.learn("t1w1 t1w2", "topic 1")
+    np.testing.assert_array_equal(one.predict_proba(TEST[0]), opened.predict_proba(TEST[0]))
+    one.save(tmp_path / "small.textodds", documents=False)
+    with pytest.raises(Unsupported, match="cannot be updated without its documents"):
+        textodds.load(tmp_path / "small.textodds").learn("t1w1", "topic 1")
 
 
 def test_a_hundred_labels_calibrate_it():

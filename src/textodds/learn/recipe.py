@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from textodds.learn.registry import AUTO, LEARNERS, Learner, canonical, learner_
 from textodds.stats.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
 from textodds.text.plain import checked
+
+if TYPE_CHECKING:
+    from textodds.learn.word_prior import WordPrior
 
 UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
 
@@ -53,6 +56,9 @@ class Recipe:
     is_open: bool = False  # whether training may still add trigrams or characters, if that is better
     calibrate: bool = True  # whether probabilities are calibrated on documents left out
     chooses_smoothing: bool = False  # whether the alpha of the learner was left to be chosen
+    neighbours: WordPrior | None = (
+        None  # what unlabelled texts or vectors say of words, of softmax regression
+    )
 
     def __post_init__(self) -> None:
         if self.unknown not in UNKNOWN_POLICIES:
@@ -100,6 +106,7 @@ class Recipe:
             "weighting": None if self.weighting is None else self.weighting.as_dict(),
             **({} if self.calibrate else {"calibrate": False}),  # most are, and files before said nothing
             **({"smoothing": "chosen"} if self.chooses_smoothing else {}),
+            **({} if self.neighbours is None else {"neighbours": self.neighbours.as_dict()}),
         }
 
     @classmethod

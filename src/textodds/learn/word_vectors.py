@@ -8,13 +8,17 @@ import numpy as np
 
 from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import LinearModel, Weights
-from textodds.stats.compressed_rows import CompressedRows, beside, of_dense
+from textodds.stats.compressed_rows import CompressedRows, beside, of_dense, stacked
+from textodds.text import Vocabulary
 
 SIZE = 100
 """Numbers of a word's vector: on AG News and 20 Newsgroups 300 were no better, with few labels worse."""
 
 BEYOND, PASSES = 10, 3
 """Directions that are sought beside, and passes over the rows, so that the wanted ones are found well."""
+
+FEW, CELLS = 10, 1 << 24
+"""Times as many rows as directions, and numbers in all, up to which nothing is left to chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +42,7 @@ class Neighbours:
     What is found folds into one weight a word, by (1), and an intercept
     :math:`b_k - \tfrac{s}{r} m^\top a_k`: words that no labelled text has get weights too.
 
-    Vectors come from a file (`given`), or are those of latent semantic analysis: with
+    Vectors come from a file (`given`), or are those of latent semantic analysis (`of`, `updated`): with
     :math:`X \approx P S Q^\top` the truncated singular value decomposition of the tf-idf rows of all texts,
     labelled or not, :math:`E = Q S^{1/2}`.
 
@@ -57,26 +61,50 @@ class Neighbours:
     def of(cls, rows: CompressedRows, are_words: Mask, size: int = SIZE) -> Neighbours:
         """The neighbours of those features (V,) that are words, in the rows of all texts."""
         places = np.where(are_words, np.cumsum(are_words) - 1, -1).astype(np.int64)
-        return cls.given(rows, places, made(_of_words(rows, places, int(are_words.sum())), size))
+        return cls.given(rows, places, made(of_words(rows, places, int(are_words.sum())), size))
 
     @classmethod
     def given(cls, rows: CompressedRows, places: Integers, vectors: Floats) -> Neighbours:
         """The neighbours by vectors (W, D) that come from elsewhere; ``places`` (V,) is -1 where none is."""
-        found = _of_words(rows, places, len(vectors)) @ vectors
+        if not vectors.shape[1]:
+            return cls(vectors, places, np.zeros(0), 1.0)
+        found = of_words(rows, places, len(vectors)) @ vectors
         mean = found.mean(axis=0) if len(found) else np.zeros(vectors.shape[1])
         spread = float(np.sqrt(np.einsum("ij,ij->", found - mean, found - mean) / max(len(found), 1)))
         return cls(vectors, places, mean, spread or 1.0)
 
+    @classmethod
+    def updated(
+        cls, rows: CompressedRows, places: Integers, before: Floats, means: Floats, n: float
+    ) -> Neighbours:
+        r"""The neighbours in n texts whose rows are not there, and in the rows of others.
+
+        Of the first, :math:`X_0 \approx P_0 S_0 Q_0^\top`, there is :math:`Q_0 S_0` (``before``, (U, D), of
+        the first U words) and the mean of the rows (``means``, (U,)). Since :math:`X_0^\top X_0 \approx Q_0
+        S_0^2 Q_0^\top`, the decomposition of all is that of :math:`[S_0 Q_0^\top;\, X]`: updating of latent
+        semantic indexing (Zha and Simon 1999, *On updating problems in latent semantic indexing*, eq. 3.4).
+        """
+        U, W = len(before), max(int(places.max(initial=-1)) + 1, len(before))
+        own = of_words(rows, places, W)
+        first = of_dense(np.hstack([before.T, np.zeros((before.shape[1], W - U))]))
+        vectors = made(stacked([first, own], W))
+        if not vectors.shape[1]:
+            return cls(vectors, places, np.zeros(0), 1.0)
+        found, total = own @ vectors, n + rows.shape[0]
+        mean = (n * (means @ vectors[:U]) + found.sum(axis=0)) / total
+        squares = np.square(before.T @ vectors[:U]).sum() + np.einsum("ij,ij->", found, found)
+        return cls(vectors, places, mean, float(np.sqrt(max(squares / total - mean @ mean, 0.0))) or 1.0)
+
     def rows(self, rows: CompressedRows, strength: float) -> CompressedRows:
         """The rows of (2), (N, V + D); without strength, (N, V), they are as they were."""
-        if not strength:
+        if not strength or not self.vectors.shape[1]:
             return rows
-        found = _of_words(rows, self.places, len(self.vectors)) @ self.vectors
+        found = of_words(rows, self.places, len(self.vectors)) @ self.vectors
         return beside([rows, of_dense(strength * (found - self.mean) / self.spread)])
 
     def folded(self, model: LinearModel, strength: float) -> LinearModel:
         """The model of the rows of (2) as one of the features alone, by (1)."""
-        if not strength:
+        if not strength or not self.vectors.shape[1]:
             return model
         V, share = len(self.places), strength / self.spread
         weights, a = model.weights.rows(np.arange(V)), model.weights.rows(np.arange(V, model.n_features))
@@ -101,23 +129,42 @@ def made(rows: CompressedRows, size: int = SIZE) -> Floats:
     >>> bool(E[0] @ E[1] > 0.9 and abs(E[0] @ E[2]) < 1e-9)
     True
     """
+    scaled, values = factor(rows, size)
+    return np.asarray(scaled / np.sqrt(values))  # Q S^(1/2)
+
+
+def factor(rows: CompressedRows, size: int = SIZE) -> tuple[Floats, Floats]:
+    """Q S (V, D), the truncated decomposition of rows (N, V) without its left side, and S (D,)."""
     N, V = rows.shape
     wide = min(size + BEYOND, N, V)
     if not wide or not len(rows.data):
-        return np.zeros((V, 0))
-    basis = np.random.default_rng(0).standard_normal((V, wide))
-    for _ in range(PASSES):
-        basis = np.linalg.qr(rows.T @ np.linalg.qr(rows @ basis)[0])[0]  # (V, wide)
-    left = np.linalg.qr(rows @ basis)[0]  # (N, wide)
-    short = rows.T @ left  # (V, wide), whose singular values and left vectors are those of Xᵀ
+        return np.zeros((V, 0)), np.zeros(0)
+    if FEW * wide >= N and N * V <= CELLS:
+        short = rows.toarray().T
+    else:
+        basis = np.random.default_rng(0).standard_normal((V, wide))
+        for _ in range(PASSES):
+            basis = np.linalg.qr(rows.T @ np.linalg.qr(rows @ basis)[0])[0]  # (V, wide)
+        left = np.linalg.qr(rows @ basis)[0]  # (N, wide)
+        short = rows.T @ left  # (V, wide), whose singular values and left vectors are those of Xᵀ
     squares, turn = np.linalg.eigh(short.T @ short)
     best = np.argsort(-squares, kind="stable")[: min(size, wide)]
     kept = best[squares[best] > 1e-12 * max(squares.max(), 1e-300)]
-    values = np.sqrt(squares[kept])  # S
-    return np.asarray(short @ turn[:, kept] / np.sqrt(values))  # Q S^(1/2): short @ turn is Q S
+    return np.asarray(short @ turn[:, kept]), np.sqrt(squares[kept])
 
 
-def _of_words(rows: CompressedRows, places: Integers, width: int) -> CompressedRows:
+def is_word(term: str) -> bool:
+    """Whether a term is a single word, rather than a pair or a run of letters."""
+    return " " not in term and not term.startswith("~")
+
+
+def are_single_words(vocabulary: Vocabulary) -> Mask:
+    """Which terms (V,) are single words."""
+    words = vocabulary.words()
+    return np.fromiter(map(is_word, words), np.bool_, len(words))
+
+
+def of_words(rows: CompressedRows, places: Integers, width: int) -> CompressedRows:
     """The rows of those features that have places, (N, W)."""
     at = places[rows.indices]
     keep = at >= 0

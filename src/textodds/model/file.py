@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -42,6 +43,7 @@ from textodds.text.plain import checked_info
 
 if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
+    from textodds.learn.word_prior import KnownWords
     from textodds.model.multilabel.multilabel_model import MultiLabelModel
     from textodds.model.tables.table_model import TableModel, TableRecipe
     from textodds.model.tables.table_tally import TableTally
@@ -69,6 +71,8 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None, check: boo
         if check:
             arrays.check()
             _ = (opened.tally if opened.has_counts else None, opened.corpus)
+            if isinstance(opened, TextUpdates) and (prior := opened.recipe.neighbours) is not None:
+                _ = prior.known
         return opened
 
     return guarded(path, model)
@@ -146,6 +150,9 @@ def _contents(model: AnyModel, *, counts: bool, documents: bool) -> tuple[dict[s
     for prefix, part in _beside(model, ids, corpus):
         if part is not None:
             arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
+    if isinstance(model, TextUpdates) and corpus is not None and model.recipe.neighbours is not None:
+        known = model.recipe.neighbours.known.arrays(model.vocabulary)
+        arrays |= {f"neighbours.{name}": array for name, array in known.items()}
     return {"format": FORMAT} | header, arrays
 
 
@@ -251,6 +258,11 @@ def _of_texts(kind: type[M], path: Path, header: dict[str, Any], arrays: Tensors
     shape = header.get("form", "linear")
     form = form_of("linear" if shape == "labels" else shape, header, arrays, classes, len(vocabulary))
     recipe, counts = Recipe.of_dict(header["recipe"]), header["tally"]
+    if "neighbours.terms" in arrays:
+        from textodds.learn.word_prior import WordPrior
+
+        read_known = partial(_known_words, path, arrays, vocabulary)
+        recipe = replace(recipe, neighbours=WordPrior.of_dict(header["recipe"]["neighbours"], read_known))
     info = checked_info(header["info"])
     fingerprint = info.get("fingerprint")
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary, fingerprint)
@@ -263,6 +275,14 @@ def _of_texts(kind: type[M], path: Path, header: dict[str, Any], arrays: Tensors
             raise ModelFileError("it has documents, but not their counts")
         model._corpus = partial(_corpus, path, arrays, names_of(labels), recipe)
     return model
+
+
+def _known_words(path: Path, arrays: Tensors, vocabulary: Vocabulary) -> KnownWords:
+    """What the recipe knows of words, checked."""
+    from textodds.learn.word_prior import KnownWords
+
+    with _undamaged(f"the known words in `{path}`"):
+        return KnownWords.of_arrays(part_of(arrays, "neighbours."), vocabulary)
 
 
 def _label_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> MultiLabelModel:

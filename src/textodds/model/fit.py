@@ -14,7 +14,7 @@ from textodds.learn import naive_bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.calibration import Calibration, is_worth_it
 from textodds.learn.conditionals.complement import transformed
-from textodds.learn.design import DesignMatrix
+from textodds.learn.design import DesignMatrix, Plain
 from textodds.learn.forms.linear import LinearModel, Weights, log_softmax
 from textodds.learn.held_out import FEWEST, FEWEST_TO_CHOOSE, HeldOut
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
@@ -30,6 +30,7 @@ from textodds.stats.tally import MEMORY, Tally
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
     from textodds.learn.softmax.penalty import HeldOutScores
+    from textodds.learn.word_prior import WordPrior
     from textodds.model.basis import Basis
     from textodds.stats.sample import Example
     from textodds.stats.tally import Counts
@@ -37,8 +38,12 @@ if TYPE_CHECKING:
 
 
 FEW = 300
-"""Held-out texts below which a temperature is always taken: its Gaussian prior holds it near 1. Biases, one
-for each class, must then be worth it beside the temperature; of more texts both must be, together."""
+"""Held-out texts below which a temperature is always taken. Biases, one for each class, must then be worth it
+beside the temperature; of more texts both must be, together."""
+
+TRUST, EXPECTED = 0.5, 1.25
+"""What each of fewer held-out texts counts, as the model was chosen by them and the parts that it was learned
+from overlap; and the slope that the prior is about. Both were found on parts of training files."""
 
 
 def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
@@ -59,10 +64,12 @@ def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
         return log_softmax(np.where(empty[:, None], prior, by.applied(scores - prior) + prior))
 
     found = Calibration.none()
+    parts, start = (scores - prior)[None], None
     if len(codes) < FEW:
-        found = Calibration.of_parts((scores - prior)[None], codes, read, offset=prior, biases=False)
+        read, start = TRUST * read, np.array([EXPECTED])
+        found = Calibration.of_parts(parts, codes, read, offset=prior, start=start, biases=False)
     posterior = answered(found)
-    biased = Calibration.of_parts((scores - prior)[None], codes, read, offset=prior)
+    biased = Calibration.of_parts(parts, codes, read, offset=prior, start=start)
     answers = answered(biased)
     if is_worth_it(posterior, answers, codes, weights):
         found, posterior = biased, answers
@@ -156,6 +163,8 @@ def fit_corpus(
     if isinstance(recipe.learner, ComplementLearner):
         recipe = recipe.with_smoothing(1.0)
         return _transformed(corpus, recipe, info, threads, memory)
+    if recipe.neighbours is not None:
+        return _with_neighbours(corpus, recipe, recipe.neighbours, info, threads, observer)
     reread = replace(recipe, settings=corpus.reread)
     design = DesignMatrix.of(corpus.batches(), reread, threads)
     learner: Any = recipe.learner
@@ -188,6 +197,44 @@ def fit_corpus(
             and (held := held_scores(learner.settled(fit.C), design, rows)) is not None
         ):
             calibrate_held_out(model, held)
+    return model
+
+
+def _with_neighbours(
+    corpus: Corpus,
+    recipe: Recipe,
+    prior: WordPrior,
+    info: Mapping[str, object],
+    threads: int,
+    observer: Observer | None,
+) -> TextModel:
+    """Softmax regression whose words know their neighbours, folded into one weight a term."""
+    from textodds.learn.word_prior import WordDesign
+
+    learner: Any = recipe.learner
+    known, reread = prior.known, replace(recipe, settings=corpus.reread)
+    design = WordDesign.of(corpus.batches(), reread, known, threads)
+    data = design.data(prior.strength)
+    fit = learner.fit_design(Plain(data.rows), data, observer=observer)
+    terms, form, scale = design.folded(fit.model, prior.strength, recipe)
+    recipe = replace(recipe, learner=learner.settled(fit.C))
+    own = len(design.documents.vocabulary)
+    about = {
+        **info,
+        "documents": design.documents.n_documents,
+        "class_documents": dict(zip(data.classes, data.class_weights().tolist(), strict=True)),
+        "fit": fit.report(),
+        "neighbours": {
+            "size": design.neighbours.vectors.shape[1],
+            "words": len(design.neighbours.vectors),
+            "new": len(terms) - own,
+            "strength": prior.strength,
+        },
+    }
+    model = TextModel(recipe, terms, form, None, about, scale=scale, threads=threads)
+    model.corpus = corpus
+    if recipe.calibrate and (held := held_scores(learner.settled(fit.C), Plain(data.rows), data)) is not None:
+        calibrate_held_out(model, held)
     return model
 
 

@@ -176,15 +176,11 @@ class TextUpdates(TextReading):
                 "a model that comes from fastText has neither documents nor counts, and cannot be updated",
                 hint="train on the data instead: `textodds train DATA -o MODEL`",
             )
-        if "source" in self.info.get("neighbours", ()):
-            raise Unsupported(
-                "a model whose words learned from word vectors cannot be updated without these vectors",
-                hint="train it again on all texts: `textodds train DATA --vectors FILE`",
-            )
         if "neighbours" in self.info:
+            option = "--vectors FILE" if "source" in self.info["neighbours"] else "--unlabelled TEXTS"
             raise Unsupported(
-                "a model whose words learned from unlabelled texts cannot be updated without these texts",
-                hint="train it again on all texts: `textodds train DATA --unlabelled TEXTS`",
+                "a model whose words know their neighbours cannot be updated without its documents",
+                hint=f"train it again on all texts, and keep them: `textodds train DATA {option}`",
             )
         if entry.needs_documents:
             raise Unsupported(f"a model of {entry.name} without its documents cannot be updated", hint=again)
@@ -221,6 +217,8 @@ class TextUpdates(TextReading):
         if (prior := self.info.get("prior")) is not None:  # that was given in the place of the data's
             self._install_prior(prior)
             self.held_out = None
+        if (before := self.info.get("neighbours")) is not None:  # how the prior was found stays
+            model.info["neighbours"] = {**before, **model.info["neighbours"]}
         return model.info
 
     def _must_be_like(self, other: Self) -> None:

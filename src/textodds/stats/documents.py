@@ -15,6 +15,8 @@ from textodds.stats.compressed_rows import CompressedRows
 from textodds.stats.tally import checked_threads, checked_weights
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
+NAMED = 100_000  # terms whose names are looked at together
+
 
 @dataclass(eq=False)
 class Documents:
@@ -94,6 +96,15 @@ class Documents:
         keys, arena, numbers = self.gathered.select(keep)
         self.vocabulary = Vocabulary(keys, arena)
         self.documents = documents[numbers]
+
+    def are_among(self, terms: Vocabulary) -> NDArray[np.bool_]:
+        """Which terms, by their number as they were gathered, are among others."""
+        n = len(self.gathered.documents())
+        found = np.zeros(n, np.bool_)
+        for first in range(0, n, NAMED):
+            numbers = np.arange(first, min(first + NAMED, n), dtype=np.uint32)
+            found[numbers] = terms.find(self.gathered.names(numbers)) >= 0
+        return found
 
     def idf(self, weighting: Weighting) -> NDArray[np.float64]:
         """The factor of each term, (V,)."""

@@ -1,22 +1,20 @@
-"""Word vectors of a file as terms of a model: those of its words, and of the most frequent other ones."""
+"""Word vectors of a file as terms of a model: those of its most frequent words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from textodds.data.word_vectors import Matrix, VectorEntries, entries_of
 from textodds.errors import BadFile, InputError, Unsupported
-from textodds.stats.documents import Documents
 from textodds.text import TextSettings
 from textodds.text.vocabulary import UNKNOWN
 
-MOST_NEW = 100_000
-"""Words of no training text that are taken from a file at most: the first, which are the most frequent."""
-
-NAMED = 100_000  # terms whose names are looked at together
+MOST_WORDS = 100_000
+"""Words that are taken from a file at most: the first, which are the most frequent. Which they are does not
+depend on the texts, so that a model that forgets a text keeps nothing of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,35 +25,36 @@ class GivenVectors:
     matrix: Matrix  # (W, D)
 
     @classmethod
-    def of(
-        cls, path: str, settings: TextSettings, seen: Collection[str], most_new: int = MOST_NEW
-    ) -> GivenVectors:
-        """The vectors in a file of the words that were seen, and of so many others."""
+    def of(cls, path: str, settings: TextSettings, most: int = MOST_WORDS) -> GivenVectors:
+        """The vectors in a file of so many words."""
         reader = _Terms(settings)
         taken: dict[str, None] = {}
         spellings: set[str] = set()
         parts: list[Matrix] = []
-        left = most_new
         for entries in entries_of(path):
             chosen = []
             for place, word, term in reader.terms_of(entries):
-                if term not in seen and term not in taken and not left:
+                if term not in taken and len(taken) == most:
                     continue
                 if word in spellings:
                     raise entries.at.bad(entries.numbers[place], f"the word `{word}` for the second time")
                 spellings.add(word)
                 if term not in taken:  # of `The` and `the` the first, which is the more frequent
                     taken[term] = None
-                    left -= term not in seen
                     chosen.append(place)
             if chosen:
                 parts.append(_alike(entries, chosen, parts))
-        if not taken.keys() & set(seen):
-            raise InputError(
-                f"no word of the texts has a vector in `{path}`",
-                hint="take vectors of the same language, and of words that are cut alike",
-            )
+        if not taken:
+            raise no_word_of(path)
         return cls(list(taken), np.concatenate(parts))
+
+
+def no_word_of(path: str) -> InputError:
+    """The error of texts of whose words none has a vector."""
+    return InputError(
+        f"no word of the texts has a vector in `{path}`",
+        hint="take vectors of the same language, and of words that are cut alike",
+    )
 
 
 def _alike(entries: VectorEntries, chosen: Sequence[int], parts: Sequence[Matrix]) -> Matrix:
@@ -94,19 +93,3 @@ def must_be_of_words(settings: TextSettings) -> None:
             "vectors are for texts of one column, and these have several",
             hint="name one column: `--text COLUMN` (text='COLUMN')",
         )
-
-
-def words_of(texts: Documents) -> dict[str, int]:
-    """Single words among all terms, before any selection, and their numbers as they were gathered."""
-    found: dict[str, int] = {}
-    n = len(texts.gathered.documents())
-    for first in range(0, n, NAMED):
-        numbers = np.arange(first, min(first + NAMED, n), dtype=np.uint32)
-        pairs = zip(texts.gathered.names(numbers), numbers.tolist(), strict=True)
-        found |= {name: number for name, number in pairs if is_word(name)}
-    return found
-
-
-def is_word(term: str) -> bool:
-    """Whether a term is a single word, rather than a pair or a run of letters."""
-    return " " not in term and not term.startswith("~")

@@ -52,7 +52,7 @@ def train_unlabelled_on(
 ) -> TextModel:
     """A model trained on labelled and unlabelled texts, by a named learner or the best on held-out texts.
 
-    It rests on all of the texts together, so that it cannot learn more, forget or be merged.
+    By EM it rests on all of the texts together, so that it cannot learn more, forget or be merged.
     """
     threads = checked_threads(plan.threads)
     own = list((observer or Observer()).watched(labelled, labelled.ahead(), "learning"))
@@ -92,7 +92,7 @@ def _by_neighbours(
     threads: int,
 ) -> _Candidate | None:
     """Softmax regression whose prior the unlabelled texts inform; None where there are no two classes."""
-    recipe = recipe_of_neighbours(learner, plan.words)
+    recipe = replace(recipe_of_neighbours(learner, plan.words), calibrate=plan.calibrate)
     try:
         fit = NeighbourFit.of(own, others, recipe, threads)
     except InputError:
@@ -101,7 +101,7 @@ def _by_neighbours(
         return None
     name = "softmax regression with neighbours of words"
     held = None if fit.held is None else _calibrated(fit.held)
-    return _Candidate(name, held, lambda: fit.model(info, threads, calibrate=plan.calibrate))
+    return _Candidate(name, held, lambda: fit.model(info, threads, documents=plan.documents))
 
 
 def _by_em(
