@@ -79,15 +79,15 @@ def test_misuse_is_said_in_the_same_shape_and_exits_2(capsys, args, err):
 
 
 def test_an_option_without_its_value_is_said(capsys):
-    assert main(["train", "mail.csv", "-o"]) == 2
+    assert main(["train", "mail.csv", "--learner", "multinomial", "-o"]) == 2
     assert "'-o' requires an argument" in capsys.readouterr().err
 
 
 def test_the_thread_variable_is_honoured_and_checked(mail, capsys, monkeypatch):
     monkeypatch.setenv("TEXTODDS_THREADS", "many")
-    assert main(["train", "mail.csv"]) == 2
+    assert main(["train", "mail.csv", "--learner", "multinomial"]) == 2
     assert "error: TEXTODDS_THREADS must be a whole number from 1 to 1,024" in capsys.readouterr().err
-    assert main(["train", "mail.csv", "--threads", "1", "--quiet"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--threads", "1", "--quiet"]) == 0
 
 
 def raising(error):

@@ -208,7 +208,7 @@ def test_a_model_is_not_taken_for_data(session, model):
     ],
 )
 def test_options_that_people_know_from_elsewhere_are_answered(capsys, option, answer):
-    assert main(["train", "mail.csv", option, "x"]) == 2
+    assert main(["train", "mail.csv", "--learner", "multinomial", option, "x"]) == 2
     assert capsys.readouterr().err == f"error: there is no option `{option}`\n\nhint: {answer}\n"
 
 
@@ -219,7 +219,7 @@ def test_options_that_people_know_from_elsewhere_are_answered(capsys, option, an
      ("--hep", "--help"), ("--zip", None), ("--set", None), ("--par", None)],
 )  # fmt: skip
 def test_only_what_is_near_is_proposed(capsys, option, near):
-    assert main(["train", "mail.csv", option, "x"]) == 2
+    assert main(["train", "mail.csv", "--learner", "multinomial", option, "x"]) == 2
     meant = "" if near is None else f"; did you mean `{near}`?"
     assert capsys.readouterr().err.splitlines()[0] == f"error: there is no option `{option}`{meant}"
 
@@ -279,7 +279,9 @@ def test_an_address_is_answered_by_what_to_do(capsys, address, what, hint):
 
 def test_an_address_is_answered_wherever_data_are_read(session, model):
     assert "a web address" in refused(session, "predict", "mail.textodds", "https://example.com/new.csv")
-    assert "in cloud storage" in refused(session, "train", "mail.csv", "--test", "s3://bucket/test.csv")
+    assert "in cloud storage" in refused(
+        session, "train", "mail.csv", "--learner", "multinomial", "--test", "s3://bucket/test.csv"
+    )
     with pytest.raises(textodds.errors.BadFile, match="a database server"):
         textodds.train("postgresql://host/db")
     assert refused(session, "predict", "https://example.com/mail.textodds", "mail.csv") == (
@@ -297,7 +299,9 @@ def test_files_of_other_names_are_not_proposed(session, model):
 
 
 def test_a_query_beside_a_file_that_is_no_database(session, mail):
-    assert refused(session, "train", "mail.csv", "--query", "SELECT * FROM mail") == (
+    assert refused(
+        session, "train", "mail.csv", "--learner", "multinomial", "--query", "SELECT * FROM mail"
+    ) == (
         "error: a query reads a database, and `mail.csv` is not one\n\n"
         "hint: name the file in the query, and leave it out before: `SELECT … FROM 'mail.csv'`\n"
     )
@@ -307,12 +311,16 @@ def test_a_query_beside_a_file_that_is_no_database(session, mail):
 
 def test_a_file_from_windows(session):
     shutil.copy(MESSY / "cp1252.csv", "mail.csv")
-    assert refused(session, "train", "mail.csv") == (
+    assert refused(session, "train", "mail.csv", "--learner", "multinomial") == (
         "error: mail.csv, line 2: invalid UTF-8 at byte 3 of the text\n\n"
         "hint: it may be in cp1252, in which it reads `schöne`: `--encoding cp1252` (encoding='cp1252'), or "
         "go on without such rows with `--bad-rows skip` (bad_rows='skip')\n"
     )
-    assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
+    assert session("train", "mail.csv", "--learner", "multinomial", "--encoding", "cp1252", "--quiet") == (
+        0,
+        "",
+        "",
+    )
     assert session("predict", "mail.textodds", "--say", "Prämie gratis")[1].startswith("spam\t")
     status, out, err = session("evaluate", "mail.textodds", "mail.csv", "--json")
     assert (status, err) == (0, "read as in training: `--encoding cp1252`\n")
@@ -323,7 +331,9 @@ def test_a_file_from_windows(session):
 def test_a_file_from_elsewhere_for_a_model_of_files_from_windows(session):
     """The encoding of training is used, which is said, and that the file looks like UTF-8."""
     shutil.copy(MESSY / "cp1252.csv", "mail.csv")
-    assert session("train", "mail.csv", "--encoding", "windows-1252", "--quiet") == (0, "", "")
+    assert session(
+        "train", "mail.csv", "--learner", "multinomial", "--encoding", "windows-1252", "--quiet"
+    ) == (0, "", "")
     Path("new.csv").write_text("text\nPrämie gratis\n", encoding="utf-8")
     status, misread, err = session("predict", "mail.textodds", "new.csv")
     assert (status, err.splitlines()[0]) == (
@@ -343,7 +353,11 @@ def test_a_file_from_elsewhere_for_a_model_of_files_from_windows(session):
 
 def test_the_encoding_of_training_is_for_files_of_text_only(session):
     shutil.copy(MESSY / "cp1252.csv", "mail.csv")
-    assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
+    assert session("train", "mail.csv", "--learner", "multinomial", "--encoding", "cp1252", "--quiet") == (
+        0,
+        "",
+        "",
+    )
     expected = session("predict", "mail.textodds", "--say", "Prämie gratis")
     pq.write_table(pa.table({"text": ["Prämie gratis"]}), "new.parquet")
     assert session("predict", "mail.textodds", "new.parquet") == expected
@@ -357,20 +371,37 @@ def test_the_encoding_of_training_is_for_files_of_text_only(session):
 
 def test_a_file_saved_as_unicode_text(session):
     shutil.copy(MESSY / "utf16.csv", "mail.csv")
-    assert refused(session, "train", "mail.csv") == (
+    assert refused(session, "train", "mail.csv", "--learner", "multinomial") == (
         "error: `mail.csv` is in UTF-16, not in UTF-8\n\n"
         "hint: say so: `--encoding utf-16` (encoding='utf-16')\n"
     )
-    assert session("train", "mail.csv", "--encoding", "utf-16", "--quiet") == (0, "", "")
+    assert session("train", "mail.csv", "--learner", "multinomial", "--encoding", "utf-16", "--quiet") == (
+        0,
+        "",
+        "",
+    )
 
 
 def test_a_header_from_windows(session):
     Path("mail.csv").write_text("größe,text\nklein,hallo\ngroß,auf Wiedersehen\n", encoding="cp1252")
-    assert refused(session, "train", "mail.csv", "--label", "größe") == (
+    assert refused(session, "train", "mail.csv", "--learner", "multinomial", "--label", "größe") == (
         "error: mail.csv, line 1: the names of the columns are not UTF-8\n\n"
         "hint: it may be in cp1252, in which it reads `größe`: `--encoding cp1252` (encoding='cp1252')\n"
     )
-    assert session("train", "mail.csv", "--label", "größe", "--encoding", "cp1252", "--quiet")[0] == 0
+    assert (
+        session(
+            "train",
+            "mail.csv",
+            "--learner",
+            "multinomial",
+            "--label",
+            "größe",
+            "--encoding",
+            "cp1252",
+            "--quiet",
+        )[0]
+        == 0
+    )
 
 
 def test_a_file_without_a_header(session):
@@ -378,13 +409,13 @@ def test_a_file_without_a_header(session):
     named = ["--no-header", "--text", "2", "--label", "1"]
     shown = "`ham`, `see you at six then`, `1`"
     for line in ([], ["--text", "2", "--label", "1"]):
-        err = refused(session, "train", "mail.csv", *line)
+        err = refused(session, "train", "mail.csv", "--learner", "multinomial", *line)
         assert f"its first line looks like data: {shown}\n" in err
         assert f"if there is no header, name columns by number: `{' '.join(named)}`" in err
-    assert refused(session, "train", "mail.csv", "--no-header").endswith(
+    assert refused(session, "train", "mail.csv", "--learner", "multinomial", "--no-header").endswith(
         "hint: columns without a header go by number, such as `--text 1 --label 2` (text='1', label='2')\n"
     )
-    assert session("train", "mail.csv", *named, "--quiet") == (0, "", "")
+    assert session("train", "mail.csv", "--learner", "multinomial", *named, "--quiet") == (0, "", "")
     status, out, err = session("evaluate", "mail.textodds", "mail.csv", "--json")
     assert (status, err) == (0, "read as in training: `--no-header`\n")
     assert session("evaluate", "mail.textodds", "mail.csv", "--no-header", "--json") == (0, out, "")
@@ -392,7 +423,9 @@ def test_a_file_without_a_header(session):
 
 def test_a_header_is_not_taken_for_data(session):
     Path("mail.csv").write_text("id,words,kind\n1,free prize,spam\n")
-    assert "--no-header" not in refused(session, "train", "mail.csv", "--text", "word", "--label", "kind")
+    assert "--no-header" not in refused(
+        session, "train", "mail.csv", "--learner", "multinomial", "--text", "word", "--label", "kind"
+    )
 
 
 def test_fields_within_fields(session):
@@ -459,9 +492,13 @@ def test_skipped_rows_stay_where_they_are(session, model):
 
 
 def test_a_few_texts_are_learned_and_what_is_not_known_is_said(session, mail):
-    err = session("train", "mail.csv")[2]
-    assert "multinomial: the default learner: model selection needs 8 texts, got 6 texts\n" in err
+    Path("few.csv").write_text("text,label\nfree phone,spam\nfree prize,spam\nsee you,ham\n")
+    err = session("train", "few.csv")[2]
+    assert "multinomial: the default learner: model selection needs 4 texts, got 3 texts\n" in err
     assert "not measured: give held-out texts (`--test DATA`), or at least 100" in err
+    err = session("train", "mail.csv")[2]
+    assert "of 16 on 6 held-out texts" in err
+    assert "held out, 6 texts: accuracy" in err
     assert "warning: 2 classes have fewer than 10 texts to learn from: `ham` (3), `spam` (3)\n" in err
     named = session("train", "mail.csv", "--learner", "bernoulli")[2]
     assert "usual learner" not in named  # it was asked for

@@ -10,7 +10,9 @@ from textodds.cli import main
 
 
 def test_inspect_shows_recipe_file_and_words(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet", "--test", "mail.csv", "--learner", "auto:min_df=2"]) == 0
+    assert (
+        main(["train", "mail.csv", "--quiet", "--test", "mail.csv", "--learner", "multinomial:min_df=2"]) == 0
+    )
     capsys.readouterr()
     assert main(["inspect", "mail.textodds", "--top", "2"]) == 0
     out, err = capsys.readouterr()
@@ -62,7 +64,7 @@ def test_a_word_is_shown_class_by_class(model, capsys):
 
 
 def test_a_hashed_word_is_found_by_its_name(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet", "--learner", "auto:hash_bits=18"]) == 0
+    assert main(["train", "mail.csv", "--quiet", "--learner", "multinomial:hash_bits=18"]) == 0
     assert main(["inspect", "mail.textodds", "--word", "free", "--json"]) == 0
     (word,) = json.loads(capsys.readouterr().out)["asked"]
     assert word["word"].startswith("#")
@@ -88,7 +90,7 @@ def test_of_many_classes_twenty_are_shown(capsys):
 
 
 def test_a_model_without_counts_can_be_inspected(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet", "--no-counts"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--quiet", "--no-counts"]) == 0
     assert main(["inspect", "mail.textodds", "--word", "free"]) == 0
     out = capsys.readouterr().out
     assert "without counts" in out
@@ -103,13 +105,13 @@ def test_a_model_of_one_class_can_be_inspected(capsys):
 
 
 def test_what_a_forged_file_says_of_itself_does_no_harm(mail, capsys):
-    forged = textodds.train("mail.csv")
+    forged = textodds.train("mail.csv", learner="multinomial")
     forged.info.update(quality={"accuracy_interval": 3})
     forged.save("mail.textodds")
     assert main(["inspect", "mail.textodds"]) == 0
     assert "quality" not in capsys.readouterr().out
     for name, value in (("documents", "many"), ("source", ["x"]), ("rejected", {}), ("quality", 3)):
-        wrong = textodds.train("mail.csv")
+        wrong = textodds.train("mail.csv", learner="multinomial")
         wrong.info[name] = value
         wrong.save("mail.textodds")
         assert main(["inspect", "mail.textodds"]) == 2

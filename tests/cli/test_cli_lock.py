@@ -43,7 +43,7 @@ def test_what_does_not_meet_says_nothing_of_waiting(model, capsys):
 
 def test_merging_over_itself_waits_its_turn(model):
     Path("other.csv").write_text(MAIL)
-    assert main(["train", "other.csv", "--quiet"]) == 0
+    assert main(["train", "other.csv", "--learner", "multinomial", "--quiet"]) == 0
     args = ["merge", "mail.textodds", "other.textodds", "-o", "mail.textodds", "--json"]
     with Path("mail.textodds").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)

@@ -29,7 +29,7 @@ WRITTEN_OVER = [
     ["diff", "mail.textodds", "mail.textodds", "bad.csv", *SKIP, "--rejects", "mail.textodds"],
     ["explain", "mail.textodds", "--say", "free", "--html", "mail.textodds"],
     ["train", "mail.csv", "--unlabelled", "u.csv", "--learner", "multinomial", "-o", "u.csv"],
-    ["train", "mail.csv", "--test", "u.csv", "-o", "u.csv"],
+    ["train", "mail.csv", "--learner", "multinomial", "--test", "u.csv", "-o", "u.csv"],
     ["train", "mail.csv", "--learner", "multinomial:vocabulary=words.txt", "-o", "words.txt"],
     ["train", "mail.csv", "--learner", "multinomial:stop_words=words.txt", "-o", "words.txt"],
     ["train", "bad.csv", *SKIP, "--rejects", "u.csv", "--test", "u.csv"],
@@ -124,14 +124,14 @@ def test_a_device_stays_a_device(given, tmp_path):
         Path("null").write_bytes(b"")
     except PermissionError:
         pytest.skip("devices cannot be made here")
-    assert main(["train", "mail.csv", "-o", "null", "--quiet"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "-o", "null", "--quiet"]) == 0
     assert main(["explain", "mail.textodds", "--say", "free", "--html", "null"]) == 0
     assert stat.S_ISCHR(Path("null").stat().st_mode)
 
 
 def test_names_as_long_as_names_can_be(mail):
     long = "m" * (255 - len(".textodds")) + ".textodds"
-    assert main(["train", "mail.csv", "-o", long, "--quiet"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "-o", long, "--quiet"]) == 0
     assert main(["learn", long, "mail.csv", "--quiet"]) == 0
     assert Path(long).stat().st_size
     data = "d" * 251 + ".csv"

@@ -42,7 +42,7 @@ def test_stdin_is_the_default_and_dash_means_it_too(model):
 
 
 def test_stdin_is_trained_on(model):
-    done = textodds("train", "-", "--format", "csv", "--json", input=MAIL)
+    done = textodds("train", "-", "--format", "csv", "--learner", "multinomial", "--json", input=MAIL)
     assert done.returncode == 0
     assert json.loads(done.stdout)["rows"] == 6
     assert Path("model.textodds").read_bytes()[-500:] == Path("mail.textodds").read_bytes()[-500:]
@@ -85,7 +85,11 @@ def test_a_full_disk_under_stdout_is_said(model):
 
 def test_a_model_that_does_not_fit_on_the_disk_is_said_and_leaves_nothing_behind(mail):
     done = textodds(
-        "train", "mail.csv", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        "train",
+        "mail.csv",
+        "--learner",
+        "multinomial",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
     )
     assert done.returncode == 2
     assert done.stderr.startswith("error: cannot write `mail.textodds`: ")

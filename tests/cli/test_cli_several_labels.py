@@ -223,7 +223,7 @@ def test_a_goal_is_refused_by_a_model_of_one_label(model, capsys):
     for command in ("predict", "evaluate"):
         err = ran(capsys, command, "mail.textodds", "mail.csv", "--goal", "f1", status=2).err
         assert err.startswith("error: `--goal` is for several labels a text, and this model gives one")
-    err = ran(capsys, "train", "mail.csv", "--goal", "f1", status=2).err
+    err = ran(capsys, "train", "mail.csv", "--learner", "multinomial", "--goal", "f1", status=2).err
     assert err.startswith("error: `goal` is for several labels a text, and these data have one")
 
 
@@ -390,7 +390,19 @@ def test_texts_of_several_columns_have_several_labels_too(capsys):
     rows = [[text.split()[0], text, "|".join(labels)] for text, labels in tickets(300)]
     Path("mail.csv").write_text("\n".join(map(",".join, [["subject", "body", "tags"], *rows])) + "\n")
     columns = ["--text", "subject", "--text", "body"]
-    ran(capsys, "train", "mail.csv", *columns, "--label", "tags", *BAR, *FAST, "--quiet")
+    ran(
+        capsys,
+        "train",
+        "mail.csv",
+        "--learner",
+        "multinomial",
+        *columns,
+        "--label",
+        "tags",
+        *BAR,
+        *FAST,
+        "--quiet",
+    )
     row = json.dumps({"subject": "hello", "body": "refund my card parcel late"})
     told = json.loads(ran(capsys, "explain", "mail.textodds", "--say", row, "--json").out)
     assert {each["label"] for each in told} == {"billing", "delivery"}
@@ -401,7 +413,7 @@ def test_texts_of_several_columns_have_several_labels_too(capsys):
 def test_one_label_that_is_there_or_not_is_a_model_too(capsys):
     rows = [("free prize" if i % 3 else f"see you {i}", ["spam"] if i % 3 else []) for i in range(150)]
     write_tickets("mail.csv", rows)
-    err = ran(capsys, "train", "mail.csv", *BAR, *FAST).err
+    err = ran(capsys, "train", "mail.csv", "--learner", "multinomial", *BAR, *FAST).err
     assert "several labels: 1 different, 0.7 a text" in err
     assert ran(capsys, "predict", "mail.textodds", "--say", "free prize").out.startswith("spam\t")
     assert ran(capsys, "predict", "mail.textodds", "--say", "see you").out == "\t\n"

@@ -95,7 +95,7 @@ def test_a_row_without_a_label_is_shown_without_a_stack_or_skipped_and_counted()
     ],
 )
 def test_what_does_not_go_with_spark_is_refused_before_it_is_started(mail, capsys, args, said):
-    assert main(["train", "mail.csv", *args]) != 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", *args]) != 0
     assert said in capsys.readouterr().err
 
 

@@ -21,7 +21,7 @@ AT_ONCE = [
 @pytest.mark.parametrize(
     ("args", "doing"),
     [
-        (["train", "mail.csv"], "learning"),
+        (["train", "mail.csv", "--learner", "multinomial"], "learning"),
         (["evaluate", "mail.textodds", "mail.csv"], "measuring"),
         (["learn", "mail.textodds", "mail.csv"], "learning"),
         (["forget", "mail.textodds", "first.csv"], "forgetting"),
@@ -38,7 +38,7 @@ def test_a_terminal_sees_a_bar_with_rows_speed_and_time_left(model, args, doing)
 
 
 def test_quiet_draws_no_bar_and_says_nothing(model):
-    assert on_a_terminal([*AT_ONCE, "train", "mail.csv", "--quiet"]) == ""
+    assert on_a_terminal([*AT_ONCE, "train", "mail.csv", "--learner", "multinomial", "--quiet"]) == ""
 
 
 def test_answers_on_a_terminal_are_not_drawn_over_but_answers_to_a_file_are_watched(model):
@@ -49,7 +49,12 @@ def test_answers_on_a_terminal_are_not_drawn_over_but_answers_to_a_file_are_watc
 
 
 def test_a_pipe_sees_neither_bar_nor_colour(model):
-    done = subprocess.run([*AT_ONCE, "train", "mail.csv"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*AT_ONCE, "train", "mail.csv", "--learner", "multinomial"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "rows/s, " in done.stderr  # of the summary
     assert ESCAPE not in done.stderr
     done = subprocess.run([*COMMAND, "demo"], capture_output=True, text=True, check=True)
@@ -66,4 +71,9 @@ def test_colours_are_for_terminals_that_want_them(model):
 
 def test_a_short_run_loads_nothing_that_draws(model):
     code = "import sys; from textodds.cli import main; main(sys.argv[1:]); print('rich' in sys.modules)"
-    assert on_a_terminal([sys.executable, "-c", code, "train", "mail.csv", "--quiet"]).strip() == "False"
+    assert (
+        on_a_terminal(
+            [sys.executable, "-c", code, "train", "mail.csv", "--learner", "multinomial", "--quiet"]
+        ).strip()
+        == "False"
+    )

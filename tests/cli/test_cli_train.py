@@ -16,13 +16,13 @@ from .transcripts import MAIL
 def test_a_model_is_called_as_the_link_that_was_given():
     Path("real.csv").write_text("text,label\nfree phone,spam\nsee you,ham\n")
     Path("mail.csv").symlink_to("real.csv")
-    assert main(["train", "mail.csv", "--quiet"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--quiet"]) == 0
     assert Path("mail.textodds").exists()
     assert not Path("real.textodds").exists()
 
 
 def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
-    assert main(["train", "mail.csv"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial"]) == 0
     out, err = capsys.readouterr()
     assert out == ""
     assert re.sub(r"in \d+ ms \(.*\)", "in 1 ms (fast)", err).replace(
@@ -35,7 +35,6 @@ def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
           ham        3   50.0%
           spam       3   50.0%
 
-        multinomial: the default learner: model selection needs 8 texts, got 6 texts
         not calibrated: that takes 16 texts, and 6 can be left out
         not measured: give held-out texts (`--test DATA`), or at least 100 to learn from
         warning: 2 classes have fewer than 10 texts to learn from: `ham` (3), `spam` (3)
@@ -48,7 +47,7 @@ def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
 
 
 def test_json_is_one_object_on_stdout_and_nothing_on_stderr(mail, capsys):
-    assert main(["train", "mail.csv", "--json"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     told = json.loads(out)
@@ -108,7 +107,7 @@ def test_the_command_line_trains_what_the_library_trains(mail, capsys):
 )  # fmt: skip
 def test_every_choice_arrives_in_the_recipe(mail, options, changes):
     Path("words.txt").write_text("free\r\n\nprize\n")
-    assert main(["train", "mail.csv", "--quiet", *options]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--quiet", *options]) == 0
     assert textodds.load("mail.textodds").recipe == textodds.train("mail.csv", **changes).recipe
 
 
@@ -146,7 +145,7 @@ def test_every_choice_arrives_in_the_recipe(mail, options, changes):
 )  # fmt: skip
 def test_a_choice_that_cannot_be_had_is_an_error_and_leaves_nothing_behind(mail, capsys, options, problem):
     Path("latin1.txt").write_bytes(b"caf\xe9\n")
-    assert main(["train", "mail.csv", *options]) == 2
+    assert main(["train", "mail.csv", "--learner", "multinomial", *options]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(f"error: {problem}")
@@ -202,14 +201,29 @@ def test_a_single_class_is_learned_with_a_warning(capsys):
 
 def test_skipped_rows_are_counted_and_kept(capsys):
     Path("mail.csv").write_text(MAIL + "no label,\n")
-    assert main(["train", "mail.csv"]) == 2
+    assert main(["train", "mail.csv", "--learner", "multinomial"]) == 2
     assert "error: mail.csv, line 8: " in capsys.readouterr().err
-    assert main(["train", "mail.csv", "--bad-rows", "skip"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--bad-rows", "skip"]) == 0
     err = capsys.readouterr().err
     assert "skipped 1 row: " in err
     assert "1 skipped row not kept; to keep them: `--rejects FILE`" in err
     assert {path.name for path in Path().iterdir()} == {"mail.csv", "mail.textodds"}
-    assert main(["train", "mail.csv", "--bad-rows", "skip", "--rejects", "bad.jsonl", "--json"]) == 0
+    assert (
+        main(
+            [
+                "train",
+                "mail.csv",
+                "--learner",
+                "multinomial",
+                "--bad-rows",
+                "skip",
+                "--rejects",
+                "bad.jsonl",
+                "--json",
+            ]
+        )
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     assert (told["rows"], told["rejected"], told["rejects"]) == (6, 1, "bad.jsonl")
     assert json.loads(Path("bad.jsonl").read_text())["line"] == 8
@@ -217,7 +231,7 @@ def test_skipped_rows_are_counted_and_kept(capsys):
 
 def test_a_weight_is_a_weight(capsys):
     Path("mail.csv").write_text("text,label,n\na,x,2.5\nb,y,1\n")
-    assert main(["train", "mail.csv", "--weight", "n"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--weight", "n"]) == 0
     assert re.search(r"class +weight +share\n +x +2.5 +71.4%", capsys.readouterr().err)
 
 
@@ -229,7 +243,7 @@ def test_columns_formats_and_dialects_can_be_named():
 
 
 def test_quality_is_measured_shown_and_kept(mail, capsys):
-    assert main(["train", "mail.csv", "--test", "mail.csv"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--test", "mail.csv"]) == 0
     err = capsys.readouterr().err
     assert re.search(r"accuracy +1\.0000 +0\.\d+ to 1\.0000", err)
     assert "on 6 rows of mail.csv; ranges are 95 % intervals" in err
@@ -247,8 +261,22 @@ def test_labels_that_training_had_not_are_told_beside_the_measures(mail, capsys)
 
 
 def test_a_model_without_counts_is_smaller_and_cannot_learn(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet"]) == 0
-    assert main(["train", "mail.csv", "--quiet", "--no-counts", "-o", "small.textodds"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--quiet"]) == 0
+    assert (
+        main(
+            [
+                "train",
+                "mail.csv",
+                "--learner",
+                "multinomial",
+                "--quiet",
+                "--no-counts",
+                "-o",
+                "small.textodds",
+            ]
+        )
+        == 0
+    )
     assert Path("small.textodds").stat().st_size < Path("mail.textodds").stat().st_size
     assert main(["learn", "small.textodds", "mail.csv"]) == 2
     assert "error: this model was saved without its counts" in capsys.readouterr().err

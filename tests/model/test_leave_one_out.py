@@ -178,9 +178,9 @@ def test_a_share_as_min_df_moves_with_the_number_of_texts_but_lets_no_word_in():
         list("xyxy"),
         [1.0, 1.0, 2.0, 2.0],
     )
-    model = textodds.train(texts, labels, weights, min_df=0.5)
+    model = textodds.train(texts, labels, weights, learner="multinomial", min_df=0.5)
     assert model.vocabulary.words() == ["all"]
-    joined = left_one_by_one(texts, labels, weights, min_df=0.5)[2][1]
+    joined = left_one_by_one(texts, labels, weights, learner="multinomial", min_df=0.5)[2][1]
     kept_out = model.leave_one_out(texts, labels, weights).scores[2]
     alone = textodds.train(["all", "all", "all"], ["x", "y", "y"], [1.0, 1.0, 2.0]).score(["all"])[0][0]
     np.testing.assert_allclose(kept_out, alone)

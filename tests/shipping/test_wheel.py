@@ -123,7 +123,7 @@ def place(wheel, tmp_path_factory):
     }
     for name, content in lines.items():
         (work / name).write_text("\n".join(content) + "\n", encoding="utf-8")
-    made.run("train", "mail.csv", "-o", "mail.textodds", "--quiet")
+    made.run("train", "mail.csv", "--learner", "multinomial", "-o", "mail.textodds", "--quiet")
     return made
 
 
@@ -178,7 +178,7 @@ def test_its_answers_are_those_of_the_full_environment(place):
         (["train", "mail.xlsx"], "python-calamine", "excel"),
         (["train", "table.csv", "--label", "kind"], "pyarrow", "arrow"),
         (["train", "mail.csv", "--learner", "lda"], "scipy", "sklearn"),
-        (["train", "mail.csv", "--spark", "local"], "pyspark", "spark"),
+        (["train", "mail.csv", "--learner", "multinomial", "--spark", "local"], "pyspark", "spark"),
         (["predict", "mail.textodds", "mail.csv", "-o", "x.parquet"], "pyarrow", "arrow"),
         (["evaluate", "mail.textodds", "mail.csv", "--report", "x.html"], "matplotlib", "plot"),
         (["export", "mail.textodds", "-o", "mail.onnx"], "onnx", "onnx"),

@@ -17,7 +17,7 @@ FOLDS = 5
 
 FEWEST = 100  # documents below which nothing is promised by what was said of them
 
-FEWEST_TO_CHOOSE = 8
+FEWEST_TO_CHOOSE = 4
 """Documents below which nothing is chosen by what was said of them."""
 
 FEWEST_TO_CALIBRATE = 16

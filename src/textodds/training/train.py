@@ -143,7 +143,7 @@ def train(
         either: `GaussianNB`, `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`. Or as on the
         command line: a name, perhaps with settings, such as ``"softmax:C=10:ngrams=1-2"``; or several, of
         which the best is chosen on held-out texts together with the features. By default it is chosen
-        (``"auto"``), as the command line does: of fewer than 8 texts, with ``typical`` or with ``unknown``
+        (``"auto"``), as the command line does: of fewer than 4 texts, with ``typical`` or with ``unknown``
         it is multinomial naive Bayes of words.
     features : str or sequence of str, optional
         ``"words"``, ``"pairs"``, ``"triples"``, ``"letters"``, ``"characters"``, or several, or ``"auto"``,
