@@ -104,7 +104,7 @@ def wait_for(path, process):
 
 def test_ctrl_c_during_training_leaves_no_file_behind():
     block = "".join(f"some words to count {k} again and again,{k % 7}\n" for k in range(20_000))
-    Path("big.csv").write_text("text,label\na bad row,\n" + block * 60)  # 50 MB
+    Path("big.csv").write_text("text,label\na bad row,\n" + block * 20)  # 17 MB
     slow = ["--learner", "auto:ngrams=1-4", "--threads", "1", "--bad-rows", "skip", "--rejects", "bad.jsonl"]
     with subprocess.Popen(
         [*COMMAND, "train", "big.csv", *slow], stderr=subprocess.PIPE, text=True

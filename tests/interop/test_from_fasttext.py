@@ -291,7 +291,13 @@ REAL = {
 
 @pytest.mark.slow
 @pytest.mark.realdata
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sms_spam", "langid_lingua"),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("ag_news_subset", "mr")),
+    ],
+)
 def test_real_texts_have_the_labels_and_probabilities_of_fasttext(name, real_data, tmp_path):
     pytest.importorskip("fasttext")
     (lines, labels), (texts, _) = real_data(name)
