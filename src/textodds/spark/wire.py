@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -65,8 +67,20 @@ def telling(
             about: dict[str, object] = {"class": type(error).__name__}
             about |= {name: v for name, v in vars(error).items() if isinstance(v, (str, int, type(None)))}
             raise RuntimeError(f"{error}\n{MARK}{json.dumps(about)}") from None
+        freeze_once(task.__name__)
 
     return told
+
+
+@cache
+def freeze_once(task: str) -> None:
+    """Keep what the first task of a kind has imported out of all later collections of garbage.
+
+    PySpark has a worker look through all of its objects after every task, which takes longer than counting a
+    small partition.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def raised(failure: BaseException) -> TextoddsError | None:
