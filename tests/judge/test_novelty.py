@@ -83,10 +83,13 @@ def test_a_multinomial_model_is_scipys_multinomial_and_sums_to_one_over_texts_of
 
 NO_DENSITY = {
     "binary": ({"learner": MultinomialLearner(binary=True)}, "a binary model"),
-    "pairs": ({"ngrams": (1, 2)}, "terms that overlap"),
+    "pairs": ({"ngrams": (1, 2), "learner": "multinomial"}, "terms that overlap"),
     "pairs alone": ({"ngrams": (2, 2), "learner": BernoulliLearner()}, "terms that overlap"),
-    "letters": ({"unit": "characters-in-words", "ngrams": (1, 3)}, "terms that overlap"),
-    "characters beside words": ({"characters": (2, 3)}, "terms that overlap"),
+    "letters": (
+        {"unit": "characters-in-words", "ngrams": (1, 3), "learner": "multinomial"},
+        "terms that overlap",
+    ),
+    "characters beside words": ({"characters": (2, 3), "learner": "multinomial"}, "terms that overlap"),
 }
 WANTED = ("log_likelihood", "log_joint", "log_density", "perplexity", "familiarity", "learn_typical")
 
@@ -130,14 +133,14 @@ def test_gibberish_is_less_probable_than_any_text_of_its_length_that_was_learned
 
 
 def test_gibberish_is_more_perplexing_than_any_known_word():
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial:alpha=1")
     assert model.perplexity(["zzz"])[0] > model.perplexity(WORDS).max()
     assert (perplexities(model, ["zzz"])[0] >= perplexities(model, WORDS).max(axis=0) - 1e-9).all()
 
 
 def test_an_unknown_word_is_as_likely_as_one_that_the_class_has_never_shown():
     """By hand: of x are 6 words, of y 6; cat is never in x."""
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial:alpha=1")
     unseen = {label: 1 / (len(own) + 3) for label, own in (("x", "aabbba"), ("y", "bcccca"))}
     for text, n, known in (("zzz", 1, [0, 0, 0]), ("ant zzz yyy", 3, [1, 0, 0])):
         unknown = n - sum(known)
@@ -179,7 +182,7 @@ def test_a_bernoulli_model_of_many_words_sums_to_one():
 
 
 def test_words_that_are_not_known_have_no_part_in_the_likelihood():
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial:alpha=1")
     np.testing.assert_array_equal(
         model.log_likelihood(["ant bee", ""]), model.log_likelihood(["ant zzz bee yyy", "zzz"])
     )
@@ -199,7 +202,7 @@ def test_bayes_rule_holds_between_joint_density_and_posterior(learner):
 
 
 def test_perplexity_is_that_of_a_hand_calculation():
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial:alpha=1")
     for text in ("ant", "ant bee", "cat ant cat bee", "cat " * 40):
         counts = np.array([text.split().count(word) for word in WORDS])
         p = 0.6 * np.prod(theta("x") ** counts) + 0.4 * np.prod(theta("y") ** counts)
@@ -557,7 +560,7 @@ def test_typical_texts_that_were_not_learned_need_no_labels():
 
 
 def test_no_typical_texts_are_said_to_be_none():
-    model = textodds.train(TEXTS, LABELS)
+    model = textodds.train(TEXTS, LABELS, learner="multinomial:alpha=1")
     with pytest.raises(NoData, match="no typical"):
         model.learn_typical([], seen=False)
     with pytest.raises(NoData, match="too few"):

@@ -26,7 +26,7 @@ def joint(model, text):
 
 def test_multinomial_example_of_manning_raghavan_and_schuetze():
     """Table 13.1 and example 13.1 of Introduction to Information Retrieval (2008)."""
-    model = textodds.train(CHINESE, IN_CHINA)
+    model = textodds.train(CHINESE, IN_CHINA, textbook=True)
     got = joint(model, TEST)
     assert got["yes"] == pytest.approx(3 / 4 * (3 / 7) ** 3 * (1 / 14) ** 2, rel=1e-12)
     assert got["no"] == pytest.approx(1 / 4 * (2 / 9) ** 3 * (2 / 9) ** 2, rel=1e-12)

@@ -150,7 +150,7 @@ def test_a_class_that_the_first_lap_has_not_seen_is_learned_all_the_same():
     assert np.isfinite(model.predict_log_proba(texts[:10])).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("n", [1, 2, 3])
 def test_too_few_texts_to_choose_by_get_naive_bayes(n):
     texts, labels = drawn(n)
     model = textodds.train(texts, labels, learner="auto")
@@ -159,7 +159,7 @@ def test_too_few_texts_to_choose_by_get_naive_bayes(n):
 
 
 def test_too_few_texts_get_what_was_asked_for_first(texts):
-    few = texts[0][:7], texts[1][:7]
+    few = texts[0][:3], texts[1][:3]
     model = textodds.train(*few, learner=["bernoulli", "softmax"], features=["letters", "words"])
     assert model.recipe.as_dict()["learner"]["learner"] == "bernoulli"
     assert model.recipe.settings.unit == "characters-in-words"
