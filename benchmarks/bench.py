@@ -16,6 +16,7 @@ from textodds import TextSettings
 ONE = "textodds, 1 thread"
 TWO = "textodds, 2 threads"
 SAME = "textodds, 1 thread, scikit-learn's words"
+CALIBRATED = "textodds, 1 thread, calibrated"
 SKLEARN = "scikit-learn"
 
 
@@ -63,7 +64,8 @@ def trained(kind: str, rows: tuple[list[str], list[str]]) -> Any:
         return peers.sklearn_fit(rows)
     settings = TextSettings.sklearn() if kind == SAME else TextSettings()
     threads = 2 if kind == TWO else 1
-    return textodds.train(texts, labels, learner="multinomial:alpha=1", threads=threads, settings=settings)
+    counted = {"learner": "multinomial:alpha=1", "threads": threads, "settings": settings}
+    return textodds.train(texts, labels, calibrate=kind == CALIBRATED, **counted)
 
 
 def accuracy(predicted: Any, labels: list[str]) -> float:

@@ -18,6 +18,7 @@ STREAMED = "scikit-learn, hashed, streamed"
 OWN = "textodds, 1 thread, fastText's file"
 FASTTEXT = "fastText, bigrams, its own file"
 VW = "Vowpal Wabbit, bigrams, its own file"
+COUNTED: dict[str, Any] = {"learner": "multinomial:alpha=1", "calibrate": False, "threads": 1}
 COLUMNS = ("data", "who", "CPU s", "best CPU s", "wall s", "textodds is faster by", "test accuracy")
 
 
@@ -26,7 +27,7 @@ def train_csv(bench: Bench) -> Result:
         "train-csv",
         "Training from a file",
         "From a plain CSV file in the page cache to a model: "
-        '`textodds.train(path, learner="multinomial:alpha=1", threads=1)` against the '
+        '`textodds.train(path, learner="multinomial:alpha=1", calibrate=False, threads=1)` against the '
         "faster of `csv.DictReader` and `pandas.read_csv`, then `CountVectorizer()` and `MultinomialNB()`.",
     )
     for name, others in (("imdb", True), ("20newsgroups", False)):
@@ -56,12 +57,8 @@ def _from_csv(bench: Bench, corpus: Corpus, result: Result, *, others: bool) -> 
     sklearn = f"{SKLEARN}, read by {reader}"
     same = TextSettings.sklearn()
     contenders = [
-        InProcess(ONE, lambda _: textodds.train(path, learner="multinomial:alpha=1", threads=1), times=3),
-        InProcess(
-            SAME,
-            lambda _: textodds.train(path, learner="multinomial:alpha=1", threads=1, settings=same),
-            times=2,
-        ),
+        InProcess(ONE, lambda _: textodds.train(path, **COUNTED), times=3),
+        InProcess(SAME, lambda _: textodds.train(path, **COUNTED, settings=same), times=2),
         InProcess(DEFAULT, lambda _: textodds.train(path, learner="multinomial:alpha=1"), times=3),
         InProcess(sklearn, lambda _: peers.sklearn_fit(read(path))),
     ]
@@ -146,7 +143,7 @@ def _fasttext(bench: Bench, corpus: Corpus, classes: list[str]) -> list[tuple[In
     prepared = [peers.words(text) for text in corpus.test.texts]
     own = InProcess(
         OWN,
-        lambda _: textodds.train(path, learner="multinomial:alpha=1", format="fasttext", threads=1),
+        lambda _: textodds.train(path, **COUNTED, format="fasttext"),
         times=2,
     )
     theirs = InProcess(FASTTEXT, lambda _: peers.fasttext_train(path), rounds=3)
