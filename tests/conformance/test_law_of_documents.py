@@ -263,6 +263,23 @@ def test_a_prior_that_was_given_stays_when_a_model_learns(learner, tmp_path):
         np.testing.assert_allclose(each.predict_proba(ASKED), whole.predict_proba(ASKED), rtol=0, atol=2e-4)
 
 
+@pytest.mark.parametrize("learner", ["softmax:C=2:ngrams=1:tolerance=1e-9", "lda:shrinkage=0.5"])
+def test_models_under_one_prior_keep_it_together_and_under_two_are_refused(learner):
+    rows = documents(360, 15)
+    prior = {"ash": 0.1, "birch": 0.1, "cedar": 0.8}
+    first, second = (trained(part, learner=learner) for part in (rows[:200], rows[200:320]))
+    with pytest.raises(InputError, match=r"different settings: (prior|learner)"):
+        _ = first + second.with_prior(prior)
+    with pytest.raises(InputError, match=r"different settings: (prior|learner)"):
+        _ = first.with_prior(prior) + second
+    both = first.with_prior(prior) + second.with_prior(prior)
+    for seen in (rows[:320], rows):
+        np.testing.assert_allclose(np.exp(both.form.log_prior), list(prior.values()))
+        whole = trained(seen, both).with_prior(prior)
+        np.testing.assert_allclose(both.predict_proba(ASKED), whole.predict_proba(ASKED), rtol=0, atol=2e-4)
+        changed(both, rows[320:], 1)
+
+
 def test_a_model_that_knew_no_word_learns_its_first_ones():
     texts, labels = ["!", "?"] * 60, ["a", "b"] * 60
     model = textodds.train(texts, labels, learner="softmax:C=1:ngrams=1")

@@ -217,12 +217,15 @@ class TextUpdates(TextReading):
         if (prior := self.info.get("prior")) is not None:  # that was given in the place of the data's
             self._install_prior(prior)
             self.held_out = None
+            model.info["prior"] = prior
         if (before := self.info.get("neighbours")) is not None:  # how the prior was found stays
             model.info["neighbours"] = {**before, **model.info["neighbours"]}
         return model.info
 
     def _must_be_like(self, other: Self) -> None:
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
+        if self.recipe.learner.entry.is_penalised:  # whose learners have no prior among their settings
+            mine["prior"], theirs["prior"] = (each.info.get("prior", "data") for each in (self, other))
         both_choose = self.recipe.chooses_smoothing and other.recipe.chooses_smoothing
         for plain in (mine, theirs):
             plain.pop("smoothing", None)
