@@ -1,5 +1,6 @@
 """A new user's first hour: answers beside the rows they came with."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -105,6 +106,68 @@ def test_the_ending_says_the_format(tickets, name):
                 rows = list(csv.DictReader(file, delimiter="\t" if "tsv" in name else ";"))
     assert [[row[column] for column in ROWS[0]] for row in rows] == ROWS[1:]
     assert [row["label"] for row in rows] == ["spam", "spam", "ham", "ham"]
+
+
+@pytest.mark.parametrize("to", ["a.csv", "a.jsonl", "a.parquet", "-"])
+@pytest.mark.parametrize("given", ["csv", "jsonl", "parquet", "db"])
+def test_of_the_columns_those_that_are_named_are_written_in_their_order(tickets, given, to, capsys):
+    rows = [dict(zip(ROWS[0], row, strict=True)) for row in ROWS[1:]]
+    if given == "csv":
+        data = ["tickets.csv"]
+    elif given == "jsonl":
+        Path("tickets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        data = ["tickets.jsonl"]
+    elif given == "parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), "tickets.parquet")
+        data = ["tickets.parquet"]
+    else:
+        with contextlib.closing(sqlite3.connect("tickets.db")) as db, db:
+            db.execute("CREATE TABLE tickets (id TEXT, body TEXT, kind TEXT)")
+            db.executemany("INSERT INTO tickets VALUES (:id, :body, :kind)", rows)
+        data = ["tickets.db", "--query", "SELECT * FROM tickets ORDER BY id"]
+
+    def written(*keep):
+        options = [each for name in keep for each in ("--keep", name)]
+        assert main(["predict", "t.textodds", *data, "-o", to, "--quiet", *options]) == 0
+        if to.endswith("parquet"):
+            return parquet.read_table(to).to_pylist()
+        text = Path(to).read_text() if to != "-" else capsys.readouterr().out
+        if text.startswith("{"):
+            return [json.loads(line) for line in text.splitlines()]
+        separator = ";" if given == "csv" else ","
+        return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator))
+
+    whole = written()
+    answers = ["label", "probability"]
+    for kept in (["kind", "id"], ["body"], []):
+        found = written(*(kept or ["none"]))
+        names = [name for name in ROWS[0] if name in kept] + answers
+        assert [list(row) for row in found] == [names] * 4
+        assert found == [{name: row[name] for name in names} for row in whole]
+    capsys.readouterr()
+    assert main(["predict", "t.textodds", *data, "-o", to, "--keep", "ids"]) == 2
+    assert "has no column `ids`" in (said := capsys.readouterr().err)
+    assert "did you mean `id`?" in said
+
+
+def test_a_key_that_is_kept_may_be_missing_in_a_row_and_bad_rows_keep_their_place(tickets, capsys):
+    rows = [
+        {"id": 1, "body": "free"},
+        {"body": "six", "more": [1]},
+        {"id": 3, "body": None},
+        {"body": "noon"},
+    ]
+    Path("some.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ["predict", "t.textodds", "some.jsonl", "--bad-rows", "skip", "-o", "a.jsonl"]
+    assert main([*command, "--keep", "id", "--keep", "more"]) == 0
+    found = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["more"]) for row in found] == [(1, None), (None, [1]), (3, None), (None, None)]
+    assert [row["label"] for row in found] == ["spam", "ham", None, "ham"]
+    Path("none.csv").write_text("id;body\n")
+    assert main(["predict", "t.textodds", "none.csv", "-o", "b.csv", "--keep", "id"]) == 0
+    assert Path("b.csv").read_text() == "id;label;probability\n"
+    assert main(["predict", "t.textodds", "some.jsonl", "--keep", "id"]) == 2
+    assert "`--keep` is about columns of DATA beside the answers" in capsys.readouterr().err
 
 
 def test_an_ending_that_says_nothing_is_told(tickets, capsys):

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import given, settings
 from pyarrow import parquet
 
 from textodds.data import read
-from textodds.data.dialect import Dialect
 from textodds.data.row_file import row_file, row_stream
 from textodds.errors import InputError
 
@@ -26,11 +24,11 @@ def written(path, name):
     """The file ``name`` of the rows of a file, with an answer behind each."""
     source = read(path, text="text", labelled=False, keep_rows=True)
     target = path.parent / name
-    with row_file(target, name, source.dialect) as file:
+    with row_file(target, name, source) as file:
         for rows in source.with_rows():
             answers = {"said": ["a\nb"] * len(rows), "p": np.arange(len(rows)) / 3}
             file.write(rows, answers)
-        file.finish(source.names, ["said", "p"])
+        file.finish(["said", "p"])
     return target
 
 
@@ -114,7 +112,9 @@ def test_what_one_format_cannot_hold_is_told_with_another_that_can(tmp_path):
     with pytest.raises(InputError, match="column `n` has values of several types") as told:
         written(tmp_path / "in.jsonl", "out.parquet")
     assert "answers.jsonl" in told.value.hint
-    rows = next(iter(read([Path(tmp_path / "in.jsonl")], labelled=False, keep_rows=True).with_rows()))
-    file = row_stream(io.StringIO(), "tsv", Dialect("tsv", quoting=False))
+    (tmp_path / "in.tsv").write_text("text\na\nb\n")
+    source = read(str(tmp_path / "in.tsv"), labelled=False, keep_rows=True, quoting=False)
+    rows = next(source.with_rows())
+    file = row_stream(io.StringIO(), "tsv", source)
     with pytest.raises(InputError, match="without quotes"):
         file.write(rows, {"said": ["a\tb", "c"]})

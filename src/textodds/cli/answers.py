@@ -83,7 +83,7 @@ def _opened(output: str, source: Source) -> Iterator[RowFile]:
 
     if output == STDIN:
         known = None if source.dialect is None else source.dialect.format
-        yield row_stream(sys.stdout, known if known in FORMATS[:3] else FORMATS[0], source.dialect)
+        yield row_stream(sys.stdout, known if known in FORMATS[:3] else FORMATS[0], source)
         return
-    with replacing(output) as temporary, row_file(temporary, output, source.dialect) as file:
+    with replacing(output) as temporary, row_file(temporary, output, source) as file:
         yield file

@@ -250,7 +250,12 @@ def opened(data: Sequence[str], options: Reading, *, labelled: bool = True) -> S
 
 
 def source_for(
-    model: AnyModel, data: Sequence[str], options: Reading, *, labelled: bool, keep_rows: bool = False
+    model: AnyModel,
+    data: Sequence[str],
+    options: Reading,
+    *,
+    labelled: bool,
+    keep_rows: bool | list[str] = False,
 ) -> Any:
     """The source of what a model reads: texts, or rows of its table; its columns are those of training."""
     given, how = paths_of(data, options.get("query")), reading_of(options)

@@ -29,7 +29,13 @@ from textodds.cli.options import (
     running_options,
 )
 from textodds.cli.output import as_json, one_line, say
-from textodds.cli.predict_files import answer_files, is_folder, many_files_options, refuse_of_folders
+from textodds.cli.predict_files import (
+    answer_files,
+    is_folder,
+    kept_columns,
+    many_files_options,
+    refuse_of_folders,
+)
 from textodds.cli.texts import TextOptions, batches_given, source_given, text_options
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
@@ -50,6 +56,7 @@ OUTPUT = (
     "Write all columns of DATA followed by the answers: a .csv, .tsv, .jsonl or .parquet file (the first "
     "three also packed, such as .gz), - for stdout, or FOLDER/ for one file for each of DATA."
 )
+KEEP = "With -o: write this column of DATA, not all; may be repeated, or `none` for answers alone."
 PROBA = "Print the probability of every class, most probable first; with -o, as columns p(CLASS)."
 TOP = "Print the N most probable classes; with -o, as columns label_1, probability_1, ..."
 GOAL = "Of several labels: choose thresholds for this goal, such as precision=0.95."
@@ -70,6 +77,7 @@ class PredictOptions(AnswerOptions, TextOptions):
     proba: bool
     top: int | None
     familiarity: bool
+    keep: tuple[str, ...]
     goal: Goal | None
     as_json_: bool
     workers: int | None
@@ -89,6 +97,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
         "textodds predict mail.textodds new.csv -o answers.parquet --threshold 0.8",
         'textodds predict mail.textodds new.csv --loss "ham->spam: 20" --abstain 0.5',
         "textodds predict mail.textodds new.csv --max-error 0.01",
+        "textodds predict mail.textodds new.parquet -o answers.parquet --keep id",
         "textodds predict tickets.textodds new.csv --goal precision=0.95",
         "textodds predict mail.textodds 'mail/*.parquet' -o answers/ --workers 8",
         "tail -f log.txt | textodds predict log.textodds",
@@ -97,6 +106,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
 @model_argument()
 @text_options("Label")
 @option("Answers", "-o", "--output", metavar="PATH", writes="file of answers", help=OUTPUT)
+@option("Answers", "--keep", multiple=True, metavar="COLUMN", help=KEEP)
 @option("Answers", "--proba", is_flag=True, help=PROBA)
 @option("Answers", "--top", type=COUNT, metavar="N", help=TOP)
 @option("Answers", "--prior", type=PRIOR, metavar="PRIOR", help=OTHER_PRIOR)
@@ -171,7 +181,8 @@ def _predict_to_file(
     answering = asked.of(model)
     for note in answering.notes:
         say(note, quiet=quiet)
-    source = source_given(answering.model, options, keep_rows=True)
+    kept = kept_columns(options["keep"])
+    source = source_given(answering.model, options, keep_rows=True if kept is None else kept)
     write_answers(source, output, answering.begin(), quiet=quiet)
 
 
@@ -202,6 +213,10 @@ def _check(output: str | None, options: PredictOptions) -> None:
     """Refuse options that could only be ignored."""
     if output is None and options["proba"] and options["top"] is not None:
         raise InputError("`--top` and `--proba` cannot be combined", hint="leave out one of the two")
+    if output is None and options["keep"]:
+        raise InputError(
+            "`--keep` is about columns of DATA beside the answers", hint="name a file: `-o answers.csv`"
+        )
     if output is not None and options["texts"]:
         raise InputError(
             "`-o` writes rows of DATA, and cannot be combined with `--say`",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SECTION = "Many files"
 ANSWERS = ("proba", "top", "familiarity", "goal", *DECISION)
 OF_FOLDERS = ("workers", "shard", "force", "output_format")
+NONE = "none"  # alone for no column; with others a column of this name
 NOTES = 5  # on how files are read, that are said
 
 PROCESSES = number(int, f"a whole number from 1 to {MOST_THREADS:,}", lambda n: 1 <= n <= MOST_THREADS)
@@ -65,6 +66,11 @@ def refuse_of_folders(options: PredictOptions) -> None:
             )
 
 
+def kept_columns(given: tuple[str, ...]) -> list[str] | None:
+    """The columns that ``--keep`` names, without which all are kept."""
+    return None if not given else [] if given == (NONE,) else list(given)
+
+
 def answer_files(
     model: str,
     data: Sequence[str],
@@ -84,6 +90,7 @@ def answer_files(
         )
     taken: dict[str, Any] = {name: options[name] for name in (*ANSWERS, *OF_FOLDERS)}  # type: ignore[literal-required]
     how: dict[str, Any] = dict(reading_of(options))
+    taken["keep"] = kept_columns(options["keep"])
     with progress(quiet=quiet) as observer:
         try:
             done = predict_files(

@@ -104,7 +104,7 @@ def _labelled(batches: Iterable[Batch], label: str) -> Iterator[Batch]:
 
 
 def source_given(
-    model: AnyModel, options: TextOptions, *, labelled: bool = False, keep_rows: bool = False
+    model: AnyModel, options: TextOptions, *, labelled: bool = False, keep_rows: bool | list[str] = False
 ) -> Any:
     """The source of DATA, or of stdin where none is named."""
     data: Sequence[str] = options["data"]

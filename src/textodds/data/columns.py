@@ -98,7 +98,8 @@ class ColumnRequest:
         self.labelled = labelled
         self._guesses_label = labelled
         self.names: Sequence[str] = ()  # all columns of what was opened first, read or not
-        self.keeps_rows = False  # whether all columns are read, to be written beside the answers
+        self.keeps_rows = False  # whether columns are read to be written beside the answers
+        self.kept: Sequence[str] | None = None  # which of them; None for all
 
     @property
     def needs_rows(self) -> bool:
@@ -196,10 +197,13 @@ class ColumnRequest:
         return self.places(where, names, sparse=sparse).all
 
     def with_kept(self, where: str, names: Sequence[str]) -> list[int]:
-        """The columns to read among ``names``: all where rows are kept, or else as `positions`."""
+        """The columns to read among ``names``: as `positions`, and those of rows that are kept."""
         positions = self.positions(where, names)
         self.names = self.names or tuple(names)
-        return list(range(len(names))) if self.keeps_rows else positions
+        if self.keeps_rows and self.kept is None:
+            return list(range(len(names)))
+        beside = [names.index(name) for name in self.kept or () if name in names]
+        return list(dict.fromkeys([*positions, *beside]))
 
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""

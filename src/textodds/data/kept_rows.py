@@ -11,6 +11,7 @@ from textodds.data.admission import Part, admitted
 from textodds.data.batch import Batch
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Rejects
+from textodds.errors import MissingColumn
 
 FILE, LABEL = "file", "label"  # columns of what has no names: the path of a document, its label
 
@@ -34,6 +35,14 @@ class KeptRows:
     def __len__(self) -> int:
         return self.length
 
+    def taken_apart(self) -> tuple[Sequence[str], Sequence[Any]]:
+        """The names and the columns, of JSON lines too; None where an object has no such key."""
+        if self.lines is None:
+            return self.names, self.columns
+        objects = [json.loads(line) for line in self.lines]
+        names = list(dict.fromkeys(name for each in objects for name in each))
+        return names, [[each.get(name) for each in objects] for name in names]
+
     def portions(self, most: int) -> Iterator[KeptRows]:
         """The same rows, at most so many at once."""
         if self.length <= most:
@@ -53,7 +62,28 @@ class KeptRows:
 
 
 def kept_rows(part: Part | Batch, request: ColumnRequest, rejects: Rejects) -> KeptRows:
-    """The rows of a part, which are checked as always; those that could not be taken apart are left out."""
+    """The rows of a part, which are checked as always; those that could not be taken apart are left out.
+
+    Of columns those that are asked for; a row of JSON may lack one, but the first rows must have it.
+    """
+    rows = _all_columns(part, request, rejects)
+    if request.kept is None:
+        return rows
+    names, columns = rows.taken_apart()
+    known = list(dict.fromkeys([*request.names, *names]))
+    for name in request.kept:
+        if name not in (names if rows.lines is None else known):
+            where = part.origin.where if isinstance(part, Part) else "the data"
+            raise MissingColumn(where, name, known, None, hint="name a column that is there, or `none`")
+    if rows.lines is not None:
+        request.names = known
+    values = dict(zip(names, columns, strict=True))
+    chosen = [name for name in known if name in request.kept]
+    columns = [values.get(name, [None] * len(rows)) for name in chosen]
+    return KeptRows(chosen, columns, None, rows.batch, rows.good, len(rows))
+
+
+def _all_columns(part: Part | Batch, request: ColumnRequest, rejects: Rejects) -> KeptRows:
     if isinstance(part, Batch):
         names, columns = list(part.columns), list(part.columns.values())
         if part.labels is not None and not request.reads_labels:  # of fastText

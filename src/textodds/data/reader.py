@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +32,7 @@ def read(
     like: Schema | None = None,
     labelled: bool = True,
     before: Mapping[str, Any] | None = None,
-    keep_rows: bool = False,
+    keep_rows: bool | Sequence[str] = False,
     several_labels: bool = False,
     **options: Any,
 ) -> Source:
@@ -66,8 +66,8 @@ def read(
     before : dict, optional
         How the files of a model's training were read (`ReadOptions.remembered`); so are these, where no
         option says otherwise. A model has it in ``info["reading"]``.
-    keep_rows : bool
-        Whether `Source.with_rows` has all columns, as they came.
+    keep_rows : bool or list of str
+        Whether `Source.with_rows` has all columns, as they came; or which of them it has.
     text : str or list of str, optional
         The name of the column of texts, or the key. ``"subject+body"`` joins two columns to one text, by a
         newline, unless there is a column of just that name. ``"ticket.body"`` is a field within a field of
@@ -154,7 +154,8 @@ def read(
         request = ColumnRequest(
             how.text_names, label, how.weight, label_sets=sets, like=like, labelled=labelled
         )
-    request.keeps_rows = keep_rows
+    request.keeps_rows = keep_rows is not False
+    request.kept = None if isinstance(keep_rows, bool) else keep_rows
     opened = _opened(source, labels, weights, how, request, before, options)
     opened.takes_label_sets = several_labels
     return opened

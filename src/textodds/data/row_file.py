@@ -24,6 +24,8 @@ from textodds.errors import InputError, require
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from textodds.data.source import Source
+
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
 Column = Sequence[Any]
@@ -37,7 +39,7 @@ class RowFile(Protocol):
     def write(self, rows: KeptRows, answers: Mapping[str, object]) -> None:
         """Write rows, each with the columns of ``answers`` (N,) behind its own."""
 
-    def finish(self, names: Sequence[str], answers: Sequence[str]) -> None:
+    def finish(self, answers: Sequence[str]) -> None:
         """End the file; one without rows has the names of its columns where it can."""
 
 
@@ -58,11 +60,11 @@ def format_of_answers(path: str) -> str:
 
 
 @contextlib.contextmanager
-def row_file(path: Path, name: str, dialect: Dialect | None) -> Iterator[RowFile]:
-    """The file of rows at ``path``, in the format that ``name`` says; as the ``dialect`` of the rows."""
+def row_file(path: Path, name: str, source: Source) -> Iterator[RowFile]:
+    """The file of rows at ``path``, in the format that ``name`` says; written as their source is."""
     format_ = format_of_answers(name)
     if format_ == "parquet":
-        with _Parquet(path) as parquet_file:
+        with _Parquet(path, source) as parquet_file:
             yield parquet_file
         return
     with contextlib.ExitStack() as stack:
@@ -71,12 +73,12 @@ def row_file(path: Path, name: str, dialect: Dialect | None) -> Iterator[RowFile
             inner = stack.enter_context(packed(packing, name, stream))
             stream = stack.enter_context(io.BufferedWriter(inner, 1 << 18))
         text = stack.enter_context(io.TextIOWrapper(stream, "utf-8", "backslashreplace", ""))
-        yield row_stream(text, format_, dialect)
+        yield row_stream(text, format_, source)
 
 
-def row_stream(stream: IO[str], format_: str, dialect: Dialect | None) -> RowFile:
+def row_stream(stream: IO[str], format_: str, source: Source) -> RowFile:
     """Rows that go to a stream of text."""
-    return _JsonLines(stream) if format_ == "jsonl" else _Delimited(stream, format_, dialect)
+    return _JsonLines(stream) if format_ == "jsonl" else _Delimited(stream, format_, source)
 
 
 class _Columns:
@@ -88,7 +90,7 @@ class _Columns:
 
     def aligned(self, rows: KeptRows) -> list[Any]:
         """The columns of some rows; None in the place of one that they lack."""
-        names, columns = _taken_apart(rows)
+        names, columns = rows.taken_apart()
         if self.names is None:
             self.names = list(names)
         if list(names) == self.names:
@@ -103,21 +105,15 @@ class _Columns:
         return [found.get(name) for name in self.names]
 
 
-def _taken_apart(rows: KeptRows) -> tuple[Sequence[str], Sequence[Any]]:
-    if rows.lines is None:
-        return rows.names, rows.columns
-    objects = [json.loads(line) for line in rows.lines]
-    names = list(dict.fromkeys(name for each in objects for name in each))
-    return names, [[each.get(name) for each in objects] for name in names]
-
-
 class _Delimited:
     """CSV or TSV: as the rows were written that are read, where these are the same format."""
 
-    def __init__(self, stream: IO[str], format_: str, dialect: Dialect | None) -> None:
+    def __init__(self, stream: IO[str], format_: str, source: Source) -> None:
+        dialect = source.dialect
         is_same = dialect is not None and dialect.format == format_
         self._dialect = dialect if is_same and dialect is not None else Dialect(format_)
-        self._stream, self._columns, self.format = stream, _Columns("a table"), format_
+        self._source, self._stream, self.format = source, stream, format_
+        self._columns = _Columns("a table")
         self._separator: str | None = None
 
     def write(self, rows: KeptRows, answers: Mapping[str, object]) -> None:
@@ -130,7 +126,7 @@ class _Delimited:
         self._put(cells)
 
     def _begin(self, names: Sequence[str], answers: Sequence[str]) -> None:
-        self._separator = self._dialect.separator(names)
+        self._separator = self._dialect.separator(self._source.names or names)
         if self._dialect.header:
             self._put([[name] for name in (*names, *answers)])
 
@@ -157,9 +153,9 @@ class _Delimited:
                 )
         return column
 
-    def finish(self, names: Sequence[str], answers: Sequence[str]) -> None:
+    def finish(self, answers: Sequence[str]) -> None:
         if self._separator is None:
-            self._begin(names, answers)
+            self._begin(self._source.kept_names, answers)
 
 
 class _JsonLines:
@@ -182,7 +178,7 @@ class _JsonLines:
             inner = one[:-1].rstrip()
             self._stream.write(f"{inner}{'' if inner == '{' else ', '}{more[1:]}\n")
 
-    def finish(self, names: Sequence[str], answers: Sequence[str]) -> None:
+    def finish(self, answers: Sequence[str]) -> None:
         """Without rows there is nothing to write."""
 
 
@@ -222,9 +218,9 @@ class _Parquet:
 
     format = "parquet"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, source: Source) -> None:
         require("pyarrow", why="writing Parquet")
-        self._path, self._columns = path, _Columns("Parquet")
+        self._path, self._source, self._columns = path, source, _Columns("Parquet")
         self._writer: Any = None
         self._schema: pa.Schema | None = None
 
@@ -256,11 +252,11 @@ class _Parquet:
         self._schema = schema
         self._writer = parquet.ParquetWriter(self._path, schema)
 
-    def finish(self, names: Sequence[str], answers: Sequence[str]) -> None:
+    def finish(self, answers: Sequence[str]) -> None:
         import pyarrow as pa
 
         if self._writer is None:
-            self._begin(pa.schema([(name, pa.string()) for name in (*names, *answers)]))
+            self._begin(pa.schema([(name, pa.string()) for name in (*self._source.kept_names, *answers)]))
 
 
 def _array(name: str, column: Any, kind: Any, length: int) -> Any:

@@ -247,6 +247,12 @@ class Source:
         return self._request.names
 
     @property
+    def kept_names(self) -> list[str]:
+        """Those of `names` that `with_rows` has."""
+        kept = self._request.kept
+        return [name for name in self.names if kept is None or name in kept]
+
+    @property
     def left(self) -> list[str]:
         """The columns, among `names`, that are not read."""
         taken = {*self._request.fields, *(each.name for each in self.schema.columns), self._request.weight}

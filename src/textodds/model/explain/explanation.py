@@ -62,7 +62,8 @@ class Explanation:
     Examples
     --------
     >>> import textodds
-    >>> model = textodds.train(["free phone", "free prize", "see you", "at six"], ["spam"] * 2 + ["ham"] * 2)
+    >>> texts, labels = ["free phone", "free prize", "see you", "at six"], ["spam"] * 2 + ["ham"] * 2
+    >>> model = textodds.train(texts, labels, learner="multinomial")
     >>> why = model.explain("Free at noon?")
     >>> print(why)
     spam rather than ham: log-odds +0.41

@@ -82,11 +82,11 @@ def _answer(
         rejects.unlink(missing_ok=True)  # of an earlier run
         how["rejects_path"] = rejects
     identity = identity_of(file)
-    source: Any = answering.model.read(file.path, labelled=False, keep_rows=True, **how)
+    source: Any = answering.model.read(file.path, labelled=False, **how)
     target.parent.mkdir(parents=True, exist_ok=True)
     finished.begin(file)
     answered = answering.begin()
-    with replacing(target) as temporary, row_file(temporary, file.name, source.dialect) as rows:
+    with replacing(target) as temporary, row_file(temporary, file.name, source) as rows:
         write_rows(source, prefetched(source.with_rows()), rows, answered)
     finished.finish(file, identity, answered.rows)
     return FileAnswers(

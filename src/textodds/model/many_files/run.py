@@ -77,6 +77,7 @@ def predict_files(
     shard: str | tuple[int, int] | None = None,
     force: bool = False,
     output_format: str | None = None,
+    keep: Sequence[str] | None = None,
     proba: bool = False,
     top: int | None = None,
     threshold: float | None = None,
@@ -116,6 +117,8 @@ def predict_files(
         Whether to replace files that another model or other options have made.
     output_format : str, optional
         Write all answers as ``csv``, ``tsv``, ``jsonl`` or ``parquet``.
+    keep : list of str, optional
+        The columns of the data to write beside the answers; all by default, and an empty list for none.
     proba, top, threshold, loss, abstain, tree, max_error, sets, by_class, familiarity, prior, goal
         What an answer is, as for ``textodds predict``.
     threads : int, optional
@@ -145,13 +148,14 @@ def predict_files(
     folder, part = Path(output), checked_shard(shard)
     files = found_files(given, folder, format_=reading.get("format"), output_format=output_format)
     with _file_of(model) as path:
-        maker = Maker.of(digest_of(path), asked, reading, output_format)
+        kept = {} if keep is None else {"keep": list(keep)}
+        maker = Maker.of(digest_of(path), asked, reading | kept, output_format)
         answering = asked.of(load(path))  # what cannot be answered fails here, not in each file
         mine = shard_of(files, part)
         left = FileStates(folder, maker).left(mine, force=force)
         folder.mkdir(parents=True, exist_ok=True)
         number = max(1, min(workers or default_threads(), len(left)))
-        work = Work(path, maker, asked, folder, reading, threads or (1 if number > 1 else None))
+        work = Work(path, maker, asked, folder, reading, threads or (1 if number > 1 else None), keep)
         done = list(_watched(outcomes(work, left, number), len(left), observer or Observer()))
     return _summary(folder, done, len(mine) - len(left), answering)
 

@@ -10,6 +10,7 @@ import os
 import pickle
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -33,6 +34,7 @@ class Work:
     output: Path
     reading: dict[str, Any]
     threads: int | None
+    keep: Sequence[str] | None = None  # columns, where not all are written
 
 
 def answers(work: Work) -> Any:
@@ -41,7 +43,8 @@ def answers(work: Work) -> Any:
     if digest_of(work.model) != work.maker.model:
         raise InputError(f"`{work.model}` has changed since the run began", hint="run the command again")
     finished = FileStates(work.output, work.maker)
-    return lambda file: answer_file(file, answering, work.output, finished, work.reading)
+    reading = {**work.reading, "keep_rows": True if work.keep is None else work.keep}
+    return lambda file: answer_file(file, answering, work.output, finished, reading)
 
 
 def _given(stream: IO[bytes]) -> SimpleQueue[Any]:

@@ -123,5 +123,5 @@ def write_rows(source: Source, rows: Iterable[KeptRows], file: RowFile, answered
     for part in rows:
         answered.write(part, file)
     if not answered.names:
-        answered.name(answered.none(), source.names)
-    file.finish(source.names, list(answered.names.values()))
+        answered.name(answered.none(), source.kept_names)
+    file.finish(list(answered.names.values()))
