@@ -5,6 +5,7 @@ from collections.abc import Callable
 from bench import Bench
 from cases.asking import asking
 from cases.best import best
+from cases.crawl import crawl
 from cases.discriminant import discriminant
 from cases.explaining import explain
 from cases.exports import exports
@@ -56,6 +57,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "asking": asking,
     "exports": exports,
     "imported": imported,
+    "crawl": crawl,
     "serve": requests_per_second,
     "serve-latency": latency,
     "serve-corrections": corrections,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import json
 import lzma
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -21,6 +23,7 @@ import textodds
 from pairs import together
 from textodds.cli import main
 from textodds.errors import BadFile, FilesFailed, InputError
+from textodds.model.many_files import run as run_module
 from textodds.model.many_files import workers as workers_module
 from textodds.model.many_files.inputs import InputFile, found_files, output_name
 from textodds.model.many_files.shards import checked_shard, shard_of
@@ -239,6 +242,22 @@ def test_a_worker_that_is_killed_costs_the_file_it_was_at(models, data, monkeypa
     assert len(caught.value.summary.files) == len(NAMES) - 1
 
 
+def test_a_model_that_is_replaced_while_a_run_begins_is_refused(models, data, monkeypatch):
+    model = data.parent / "model.textodds"
+    shutil.copy(models / "one.textodds", model)
+    digest_of = run_module.digest_of
+
+    def replaced(path):
+        (models.parent / "next").write_bytes((models / "other.textodds").read_bytes())
+        (models.parent / "next").replace(path)
+        return digest_of(path)
+
+    monkeypatch.setattr(run_module, "digest_of", replaced)
+    with pytest.raises(InputError, match="has changed since the run began"):
+        textodds.predict_files(model, "in", "out", workers=1)
+    assert not Path("out").exists()
+
+
 def test_skipped_rows_go_to_a_file_for_each(models, data, capsys):
     Path("in/null.jsonl").write_text('{"text": null}\n{"text": "free prize"}\n')
     command = ["predict", str(models / "one.textodds"), "in", "-o", "out/", "--workers", "1"]
@@ -363,7 +382,8 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(models, tmp_pat
     for _ in range(20 if workers == 1 else 4):
         process = start(*command, env={"OPENBLAS_NUM_THREADS": "1"})
         time.sleep(chance.uniform(0.0, 0.06 if workers == 1 else 0.9))
-        os.kill(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # on a fast machine it is done by then
+            os.kill(process.pid, signal.SIGKILL)
         process.communicate(60)
         for name, when in finished.items():  # what is finished is never touched again
             assert Path("out", name).stat().st_mtime_ns == when

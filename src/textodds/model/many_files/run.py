@@ -18,7 +18,7 @@ from textodds.model.many_files.answer_file import FileAnswers, FileFailure
 from textodds.model.many_files.file_states import FileStates, Maker, digest_of
 from textodds.model.many_files.inputs import found_files
 from textodds.model.many_files.shards import checked_shard, shard_of
-from textodds.model.many_files.worker import Work
+from textodds.model.many_files.worker import Work, must_be_unchanged, state_of
 from textodds.model.many_files.workers import outcomes
 from textodds.model.output.answer_request import AnswerRequest, AnswerSource
 from textodds.model.output.decision import Decision
@@ -148,15 +148,18 @@ def predict_files(
     folder, part = Path(output), checked_shard(shard)
     files = found_files(given, folder, format_=reading.get("format"), output_format=output_format)
     with _file_of(model) as path:
+        state = state_of(path)
+        loaded = load(path, threads=threads)
         kept = {} if keep is None else {"keep": list(keep)}
         maker = Maker.of(digest_of(path), asked, reading | kept, output_format)
-        answering = asked.of(load(path))  # what cannot be answered fails here, not in each file
+        must_be_unchanged(path, state)
+        answering = asked.of(loaded)  # what cannot be answered fails here, not in each file
         mine = shard_of(files, part)
         left = FileStates(folder, maker).left(mine, force=force)
         folder.mkdir(parents=True, exist_ok=True)
         number = max(1, min(workers or default_threads(), len(left)))
-        work = Work(path, maker, asked, folder, reading, threads or (1 if number > 1 else None), keep)
-        done = list(_watched(outcomes(work, left, number), len(left), observer or Observer()))
+        work = Work(path, state, maker, asked, folder, reading, threads or (1 if number > 1 else None), keep)
+        done = list(_watched(outcomes(work, left, number, answering), len(left), observer or Observer()))
     return _summary(folder, done, len(mine) - len(left), answering)
 
 
@@ -181,7 +184,6 @@ def _check(inputs: Sequence[str], workers: int | None, reading: Mapping[str, obj
 def _file_of(model: AnyModel | str | os.PathLike[str]) -> Iterator[str]:
     """The path of a model's file, which is written for this where there is none."""
     if isinstance(model, (str, os.PathLike)):
-        load(model)  # says what is wrong with it
         yield os.fsdecode(model)
         return
     with tempfile.TemporaryDirectory(prefix="textodds-", ignore_cleanup_errors=True) as folder:

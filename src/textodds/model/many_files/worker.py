@@ -19,9 +19,11 @@ from typing import IO, Any
 from textodds.errors import InputError
 from textodds.model.file import load
 from textodds.model.many_files.answer_file import answer_file
-from textodds.model.many_files.file_states import FileStates, Maker, digest_of
+from textodds.model.many_files.file_states import FileStates, Maker
 from textodds.model.many_files.inputs import InputFile
-from textodds.model.output.answer_request import AnswerRequest
+from textodds.model.output.answer_request import AnswerRequest, AnswerSource
+
+ModelState = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Work:
     """What is the same for all files of a run."""
 
     model: str  # the path of its file
+    state: ModelState
     maker: Maker
     asked: AnswerRequest
     output: Path
@@ -37,11 +40,23 @@ class Work:
     keep: Sequence[str] | None = None  # columns, where not all are written
 
 
-def answers(work: Work) -> Any:
+def state_of(model: str) -> ModelState:
+    """What tells the file of a model from one that has taken its place; None where there is none."""
+    try:
+        status = Path(model).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def must_be_unchanged(model: str, state: ModelState) -> None:
+    """Refuse the file of a model that is not the one that it was."""
+    if state_of(model) != state:
+        raise InputError(f"`{model}` has changed since the run began", hint="run the command again")
+
+
+def answers(work: Work, answering: AnswerSource) -> Any:
     """A function that answers one file."""
-    answering = work.asked.of(load(work.model, threads=work.threads))
-    if digest_of(work.model) != work.maker.model:
-        raise InputError(f"`{work.model}` has changed since the run began", hint="run the command again")
     finished = FileStates(work.output, work.maker)
     reading = {**work.reading, "keep_rows": True if work.keep is None else work.keep}
     return lambda file: answer_file(file, answering, work.output, finished, reading)
@@ -67,7 +82,10 @@ def main() -> None:
     told = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is talk
     given = _given(sys.stdin.buffer)
-    answer = answers(given.get())
+    work: Work = given.get()
+    answering = work.asked.of(load(work.model, threads=work.threads))
+    must_be_unchanged(work.model, work.state)
+    answer = answers(work, answering)
     while True:
         file: InputFile = given.get()
         pickle.dump(answer(file), told)

@@ -17,15 +17,18 @@ import textodds
 from textodds.model.many_files.answer_file import FileAnswers, FileFailure
 from textodds.model.many_files.inputs import InputFile
 from textodds.model.many_files.worker import Work, answers
+from textodds.model.output.answer_request import AnswerSource
 
 Outcome = FileAnswers | FileFailure
 MAIN = "from textodds.model.many_files.worker import main; main()"
 
 
-def outcomes(work: Work, files: Sequence[InputFile], workers: int) -> Iterator[Outcome]:
+def outcomes(
+    work: Work, files: Sequence[InputFile], workers: int, answering: AnswerSource
+) -> Iterator[Outcome]:
     """What became of each file, as they are done: here, or in so many processes."""
     if workers == 1 or len(files) < 2:
-        yield from map(answers(work), files)
+        yield from map(answers(work, answering), files)
         return
     with _Workers(work, files, min(workers, len(files))) as running:
         for _ in files:
