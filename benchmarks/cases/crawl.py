@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import sys
 from pathlib import Path
 
@@ -46,6 +47,20 @@ for path in sorted(glob.glob(sys.argv[2])):
             answers = [[each[0] for each in labels], [float(each[0]) for each in shares]]
             out.write_batch(pa.record_batch([batch.column("id"), *answers], schema=out.schema))
 """
+
+
+class Anew(Child):
+    """A command that finds nothing of what it wrote before: a run skips files that are finished."""
+
+    def __init__(self, name: str, out: Path, argv: list[str], rounds: int | None = None) -> None:
+        super().__init__(name, argv, rounds=rounds)
+        self._out = out
+
+    def time(self) -> tuple[float, float]:
+        shutil.rmtree(self._out, ignore_errors=True)
+        spent = super().time()
+        assert any(self._out.glob("*.parquet")), "nothing was written"
+        return spent
 
 
 def crawl(bench: Bench) -> Result:
@@ -104,21 +119,13 @@ def _measure(bench: Bench, kind: str, ngrams: int, size: int, result: Result, ta
     command = str(Path(sys.executable).with_name("textodds"))
     run_child([command, "from-fasttext", str(theirs), "-o", str(ours)])
     files = os.fspath(folder / "in" / "*.parquet")
-    predict = [command, "predict", str(ours), files, "--workers", "1", "--threads", "1", "--force", "--quiet"]
-    by_fasttext = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-c",
-        BY_FASTTEXT,
-        str(theirs),
-        files,
-        str(folder / "theirs"),
-    ]
+    out = folder / "out"
+    predict = [command, "predict", str(ours), files, "-o", f"{out}/", "--workers", "1", "--threads", "1"]
+    by_fasttext = [sys.executable, "-W", "ignore", "-c", BY_FASTTEXT, str(theirs), files, str(out)]
     contenders = [
-        Child(ALONE, [*predict, "-o", f"{folder}/{kind}-id/", "--keep", "id"]),
-        Child(WHOLE, [*predict, "-o", f"{folder}/{kind}-all/"]),
-        Child(FASTTEXT, by_fasttext, rounds=2),
+        Anew(ALONE, out, [*predict, "--quiet", "--keep", "id"]),
+        Anew(WHOLE, out, [*predict, "--quiet"]),
+        Anew(FASTTEXT, out, by_fasttext, rounds=2),
     ]
     series = interleaved(contenders, bench.rounds)
     peaks = {each.name: max(run.peak for run in each.runs) / 1e6 for each in contenders}
