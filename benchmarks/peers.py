@@ -18,6 +18,7 @@ from corpora import Missing, Part
 WORD = re.compile(r"\w+|[^\w\s]")
 
 FASTTEXT = {"dim": 10, "wordNgrams": 2, "lr": 0.5, "epoch": 5, "thread": 1, "verbose": 0}
+M_PERTURB = -6  # of glibc's `mallopt`
 VW = "--loss_function logistic -b 22 --ngram 2 --quiet"
 
 
@@ -142,7 +143,14 @@ def write_fasttext(part: Part, path: Path) -> Path:
 
 def fasttext_train(path: Path, **options: Any) -> Any:
     """fastText with bigrams, ten dimensions and fast steps: on IMDB faster and better than its defaults."""
-    return module("fasttext").train_supervised(str(path), **{**FASTTEXT, **options})
+    fasttext = module("fasttext")
+    # The wheel reads memory that it has not written, and may meet NaN; for 255 glibc fills it with zeros.
+    fill = getattr(ctypes.CDLL(None), "mallopt", lambda option, byte: None)
+    fill(M_PERTURB, 255)
+    try:
+        return fasttext.train_supervised(str(path), **{**FASTTEXT, **options})
+    finally:
+        fill(M_PERTURB, 0)
 
 
 def fasttext_labels(model: Any, texts: list[str]) -> list[str]:

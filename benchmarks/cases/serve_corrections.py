@@ -71,7 +71,8 @@ class Committing:
         for n in range(self.n):
             text, label = next(self.rows)
             database.execute(
-                "INSERT INTO entries VALUES (?, 1, ?, ?, ?, '2026-01-01T00:00:00.000Z')",
+                "INSERT INTO entries VALUES (?, 1, ?, ?, ?, '2026-01-01T00:00:00.000Z', "
+                "randomblob(16), randomblob(32), randomblob(32))",  # a seal has as many bytes
                 (n + 1, f"alone-{n}", label, text),
             )
         used = time.process_time() - cpu, time.perf_counter() - wall

@@ -96,7 +96,7 @@ OPTIONS = {
     "promise": (["--max-error", "0.4"], {"max_error": 0.4}),
     "set": (["--set", "0.9"], {"sets": 0.9}),
     "prior": (["--prior", "uniform", "--familiarity"], {"prior": "uniform", "familiarity": True}),
-    "one column": (["--keep", "text"], {"keep": ["text"]}),
+    "one column": (["--keep", "text"], {"keep": "text"}),
     "answers alone": (["--keep", "none", "--proba"], {"keep": [], "proba": True}),
 }
 

@@ -77,7 +77,7 @@ def predict_files(
     shard: str | tuple[int, int] | None = None,
     force: bool = False,
     output_format: str | None = None,
-    keep: Sequence[str] | None = None,
+    keep: str | Sequence[str] | None = None,
     proba: bool = False,
     top: int | None = None,
     threshold: float | None = None,
@@ -117,7 +117,7 @@ def predict_files(
         Whether to replace files that another model or other options have made.
     output_format : str, optional
         Write all answers as ``csv``, ``tsv``, ``jsonl`` or ``parquet``.
-    keep : list of str, optional
+    keep : str or list of str, optional
         The columns of the data to write beside the answers; all by default, and an empty list for none.
     proba, top, threshold, loss, abstain, tree, max_error, sets, by_class, familiarity, prior, goal
         What an answer is, as for ``textodds predict``.
@@ -141,6 +141,7 @@ def predict_files(
     """
     given = [os.fsdecode(each) for each in ([inputs] if isinstance(inputs, (str, os.PathLike)) else inputs)]
     _check(given, workers, reading)
+    keep = [keep] if isinstance(keep, str) else keep
     decision = Decision(
         (loss,) if isinstance(loss, str) else tuple(loss), abstain, threshold, tree, max_error, sets, by_class
     )
