@@ -150,6 +150,32 @@ def test_of_the_columns_those_that_are_named_are_written_in_their_order(tickets,
     assert "did you mean `id`?" in said
 
 
+def test_of_documents_in_a_folder_and_of_lines_the_named_columns_are_written_too(tickets, capsys):
+    Path("mail/a").mkdir(parents=True)
+    Path("mail/a/1.txt").write_text("free prize")
+    Path("lines.txt").write_text("see you\nfree\n")
+
+    def written(data, *keep):
+        options = [each for name in keep for each in ("--keep", name)]
+        assert main(["predict", "t.textodds", data, "-o", "-", "--quiet", *options]) == 0
+        return list(csv.reader(io.StringIO(capsys.readouterr().out)))
+
+    for data, columns in (("mail", ["file", "text"]), ("lines.txt", ["text"])):
+        whole = written(data)
+        assert whole[0] == [*columns, "label", "probability"]
+        for column in columns:
+            at = [whole[0].index(name) for name in (column, "label", "probability")]
+            assert written(data, column) == [[row[i] for i in at] for row in whole]
+        assert written(data, "none") == [row[-2:] for row in whole]
+        assert main(["predict", "t.textodds", data, "-o", "-", "--keep", "id"]) == 2
+        assert "has no column `id`" in capsys.readouterr().err
+    Path("in.mbox").write_text("From x\nFrom: ann@example.org\nSubject: free\n\nprize\n")
+    assert written("in.mbox", "from", "file", "subject") == [
+        ["file", "subject", "from", "label", "probability"],
+        ["in.mbox, message 1", "free", "ann@example.org", *written("in.mbox")[1][-2:]],
+    ]
+
+
 def test_a_key_that_is_kept_may_be_missing_in_a_row_and_bad_rows_keep_their_place(tickets, capsys):
     rows = [
         {"id": 1, "body": "free"},

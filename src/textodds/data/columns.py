@@ -101,6 +101,11 @@ class ColumnRequest:
         self.keeps_rows = False  # whether columns are read to be written beside the answers
         self.kept: Sequence[str] | None = None  # which of them; None for all
 
+    def keep(self, rows: bool | Sequence[str]) -> None:
+        """Read all columns, or the named ones, beside those that are wanted; or these alone."""
+        self.keeps_rows = rows is not False
+        self.kept = None if isinstance(rows, bool) else rows
+
     @property
     def needs_rows(self) -> bool:
         """Whether the schema is to be found from the first rows; that of texts is known from the names."""

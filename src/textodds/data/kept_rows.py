@@ -70,7 +70,8 @@ def kept_rows(part: Part | Batch, request: ColumnRequest, rejects: Rejects) -> K
     if request.kept is None:
         return rows
     names, columns = rows.taken_apart()
-    known = list(dict.fromkeys([*request.names, *names]))
+    first = names[:1] if FILE in names[:1] else []  # which no reader has among its columns
+    known = list(dict.fromkeys([*first, *request.names, *names]))
     for name in request.kept:
         if name not in (names if rows.lines is None else known):
             where = part.origin.where if isinstance(part, Part) else "the data"

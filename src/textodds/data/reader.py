@@ -154,9 +154,9 @@ def read(
         request = ColumnRequest(
             how.text_names, label, how.weight, label_sets=sets, like=like, labelled=labelled
         )
-    request.keeps_rows = keep_rows is not False
-    request.kept = None if isinstance(keep_rows, bool) else keep_rows
+    request.keep(keep_rows)
     opened = _opened(source, labels, weights, how, request, before, options)
+    opened.keep(keep_rows)  # of a folder or texts in memory, whose request is another
     opened.takes_label_sets = several_labels
     return opened
 

@@ -40,7 +40,7 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
     """
     if paths := request.paths:
         rows = _with_paths(rows, paths)
-    if not request.may_join:
+    if not (request.may_join or request.kept):
         yield from text_record_parts(rows, request, origin, [])
         return
     names: list[str] = []
@@ -49,7 +49,8 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
         keys = [key for key in dict.fromkeys(chain.from_iterable(records)) if isinstance(key, str)]
         if keys or request.is_sparse:
             places = _positions(request, origin, keys, records, sparse=bool(names))
-            names[:] = [keys[at] for at in places]
+            kept = (name for name in request.kept or () if name in keys)
+            names[:] = dict.fromkeys([*(keys[at] for at in places), *kept])
 
     def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin, **beside)

@@ -246,6 +246,10 @@ class Source:
         """All columns of its first file or table, once that was opened; none where they have no names."""
         return self._request.names
 
+    def keep(self, rows: bool | Sequence[str]) -> None:
+        """Have `with_rows` keep all columns, or those that are named."""
+        self._request.keep(rows)
+
     @property
     def kept_names(self) -> list[str]:
         """Those of `names` that `with_rows` has."""
