@@ -12,6 +12,7 @@ import textodds.spark
 from corpora import Part
 from measure import interleaved
 from sparking.names import (
+    BAYES,
     BEST,
     EMPTY,
     EXACT,
@@ -49,8 +50,8 @@ def bayes(spark: Any, rows: Any, test: Labelled, rounds: int) -> dict[str, Any]:
 
     jobs: dict[str, Callable[[], Any]] = {
         EMPTY: lambda: rows.select("text", "label").mapInArrow(passed, "n int").collect(),
-        OURS: lambda: textodds.spark.train(rows),
-        NOT_CALIBRATED: lambda: textodds.spark.train(rows, calibrate=False),
+        OURS: lambda: textodds.spark.train(rows, learner=BAYES),
+        NOT_CALIBRATED: lambda: textodds.spark.train(rows, learner=BAYES, calibrate=False),
         MLLIB: lambda: _pipeline(NaiveBayes(featuresCol="counts", labelCol="y")).fit(rows),
     }
     contenders = {name: OnSpark(name, job, spark) for name, job in jobs.items()}

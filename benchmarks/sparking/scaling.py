@@ -16,6 +16,7 @@ from typing import Any
 import textodds.spark
 from corpora import Part
 from measure import interleaved
+from sparking.names import BAYES
 from sparking.program import main
 from sparking.session import OnSpark, about, stages, started
 from textodds import TextSettings
@@ -96,7 +97,7 @@ def _trained(
 ) -> Trained:
     told["partitions"] = rows.rdd.getNumPartitions()
     name = ", ".join(f"{key} {value}" for key, value in told.items())
-    job = partial(textodds.spark.train, rows, text="text", label=label, calibrate=calibrate)
+    job = partial(textodds.spark.train, rows, "text", label, learner=BAYES, calibrate=calibrate)
     return Trained(name, job, spark, is_cold=False, about=told)
 
 
