@@ -14,9 +14,7 @@ from cases.discriminant import BINS, calibration_error, log_loss
 from corpora import TITLES, Corpus, Missing
 from measure import InProcess, interleaved
 from result import Bar, Result, Table, Target, digits, times
-from textodds.data import read
 from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.learn.recipe import recipe_of
 from textodds.study.audit import audit
 
 LEAVING, SCORING = "`model.leave_one_out`", "`model.score`"
@@ -122,8 +120,7 @@ def _audit(bench: Bench, corpus: Corpus, result: Result, table: Table) -> None:
     n = int(wrong.sum())
 
     def ours(texts: list[str]) -> Any:
-        source = read(texts, labels)
-        return audit(source, recipe_of(MultinomialLearner(alpha=None)), most=100, threads=1)
+        return audit(texts, labels, most=100, threads=1)
 
     contenders = [InProcess(OURS, ours, prepare=corpus.train.fresh)]
     contenders[0].time()
@@ -141,7 +138,8 @@ def _audit(bench: Bench, corpus: Corpus, result: Result, table: Table) -> None:
         )
     series = interleaved(contenders, bench.rounds)
     own = {who.name: who.result for who in contenders[1:]}
-    own[OURS] = contenders[0].result.left_out.own
+    answers = contenders[0].result.left_out
+    own[OURS] = answers.log_p_truth[np.argsort(answers.rows)]
     precision = {who: float(average_precision_score(wrong, -each)) for who, each in own.items()}
     rounded = {who: float(average_precision_score(wrong, -np.exp(each))) for who, each in own.items()}
     first = {who: float(wrong[np.argsort(each, kind="stable")[:n]].mean()) for who, each in own.items()}
