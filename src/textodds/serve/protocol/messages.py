@@ -142,7 +142,7 @@ class ExplainRequest(FlipRequest):
     parts: Parts = False
 
 
-class WordOdds(Struct):
+class WordOdds(Struct, gc=False):
     """What all occurrences of a word or feature add to the log-odds."""
 
     word: str
@@ -150,7 +150,7 @@ class WordOdds(Struct):
     log_odds: float
 
 
-class Place(Struct):
+class Place(Struct, gc=False):
     """Characters ``start`` to ``end`` of the text (code points) and what they add."""
 
     start: int
