@@ -53,6 +53,11 @@ class Analyser:
 def encode_texts(
     texts: Texts, between: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint64]]: ...
+def join_texts(
+    stores: Sequence[tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint64]]],
+    which: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint64]]: ...
 def decode_texts(
     arena: NDArray[np.uint8],
     ends: NDArray[np.uint64],

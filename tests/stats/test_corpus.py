@@ -3,12 +3,13 @@
 import dataclasses
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textodds import Tally, TextSettings, _kernels
-from textodds.data import Batch
+from textodds.data import Batch, read
 from textodds.errors import InputError, NotLearned
 from textodds.stats import corpus as corpus_module
 from textodds.stats.corpus import Corpus, Keeper
@@ -172,6 +173,41 @@ def test_many_small_changes_and_large_batches_are_the_same_documents(monkeypatch
     assert listed(one_by_one) == listed(Corpus.of([batch(some[:100])]))
     tally = Tally.count(whole.batches(), settings=whole.reread)
     assert tally == Tally.count([batch(some)])
+    assert len(whole.stores) > 1  # which are joined as if they had been encoded together
+    monkeypatch.undo()
+    together = Corpus.of([batch(some)]).arrays()
+    for name, array in whole.arrays().items():
+        np.testing.assert_array_equal(array, together[name], err_msg=name)
+
+
+@given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=2, max_size=4), st.sampled_from(SETTINGS))
+def test_stores_are_joined_as_if_their_texts_were_encoded_together(parts, options):
+    cut = TextSettings(**options)
+    stores = [Corpus.of([batch([(text, "x", 1.0) for text in part])], cut).compact() for part in parts]
+    joined = stores[0]
+    for each in stores[1:]:
+        joined = joined + each
+    whole = Corpus.of([batch([(text, "x", 1.0) for part in parts for text in part])], cut).arrays()
+    assert len(joined.stores) == len(parts)
+    for name, array in joined.arrays().items():
+        np.testing.assert_array_equal(array, whole[name], err_msg=name)
+
+
+def test_what_is_held_as_it_came_is_bounded_by_its_bytes_whatever_it_was_read_from(tmp_path, monkeypatch):
+    texts = [f"{'word ' * 200}{i}" for i in range(200)]
+    (tmp_path / "long.csv").write_text("text,label\n" + "".join(f"{text},x\n" for text in texts))
+    [read_by_kernel] = read(str(tmp_path / "long.csv"))
+    arrow = Batch(pa.array(texts), ["x"] * 200, None)
+    monkeypatch.setattr(corpus_module, "PENDING", 150_000)
+    for each in (read_by_kernel, arrow, Batch(texts, ["x"] * 200, None)):
+        keeper = Keeper(TextSettings())
+        keeper.keep(each.take(range(100)))
+        assert not keeper._stores  # 100 KB
+        keeper.keep(each)
+        assert not keeper._batches  # and 200 more
+        corpus = keeper.corpus()
+        assert corpus is not None
+        assert len(corpus.texts()) == 300
 
 
 def test_more_documents_than_may_be_kept_are_not_kept(monkeypatch):

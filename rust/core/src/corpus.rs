@@ -11,6 +11,7 @@ use crate::key::{Term, hash_bytes};
 use crate::lexicon::Lexicon;
 use crate::lines::Strings;
 use crate::processor::prefetch_text;
+use crate::terms::Terms;
 use crate::threads::{on_threads, text_shares};
 
 /// Encoded texts. Text `i` is `codes[starts[i]..starts[i + 1]]`, piece `p` is `arena[ends[p - 1]..ends[p]]`.
@@ -102,32 +103,94 @@ pub fn encode(texts: &[&str], between: u8) -> Result<Encoded, Error> {
     let terms = lexicon.into_terms();
     let mut counts = vec![0u64; terms.len()];
     numbers.iter().for_each(|number| counts[*number as usize] += 1);
-    let mut order: Vec<u32> = (0..terms.len() as u32).collect();
+    let (mut out, rank) = ranked(&terms, &counts);
+    for pair in ends.windows(2) {
+        numbers[pair[0]..pair[1]].iter().for_each(|number| out.push(rank[*number as usize]));
+        out.starts.push(out.codes.len() as u64);
+    }
+    Ok(out)
+}
+
+/// The pieces that are there, the most frequent first, before any text, and the place of each.
+fn ranked(terms: &Terms, counts: &[u64]) -> (Encoded, Vec<u32>) {
+    let mut order: Vec<u32> = (0..terms.len() as u32).filter(|number| counts[*number as usize] > 0).collect();
     order.sort_by(|a, b| {
         let (one, other) = (*a as usize, *b as usize);
         let alphabet = || terms.words()[one].1.order(terms.arena(), terms.words()[other].1, terms.arena());
         counts[other].cmp(&counts[one]).then_with(alphabet)
     });
-    let mut out = Encoded::default();
+    let mut out = Encoded { starts: vec![0], ..Encoded::default() };
     let mut rank = vec![0u32; terms.len()];
+    let mut length = 0; // of all codes, so that they take no more memory than that
     for (place, number) in order.iter().enumerate() {
+        length += counts[*number as usize] as usize * code_length(place as u32);
         rank[*number as usize] = place as u32;
         terms.words()[*number as usize].1.append(terms.arena(), &mut out.arena);
         out.ends.push(out.arena.len() as u64);
     }
-    out.starts.push(0);
-    for pair in ends.windows(2) {
-        for number in &numbers[pair[0]..pair[1]] {
-            let mut code = rank[*number as usize];
-            while code >= 0x80 {
-                out.codes.push(code as u8 | 0x80);
-                code >>= 7;
-            }
-            out.codes.push(code as u8);
+    out.codes.reserve_exact(length);
+    (out, rank)
+}
+
+/// Bytes of the number of a piece.
+fn code_length(code: u32) -> usize {
+    (u32::BITS - code.leading_zeros()).div_ceil(7).max(1) as usize
+}
+
+impl Encoded {
+    /// Write the number of a piece.
+    fn push(&mut self, mut code: u32) {
+        while code >= 0x80 {
+            self.codes.push(code as u8 | 0x80);
+            code >>= 7;
         }
+        self.codes.push(code as u8);
+    }
+}
+
+/// Some texts of several stores, each by its store and its row there, as [`encode`] would make them of the texts
+/// themselves, which need not be read for it: pieces get new numbers.
+///
+/// # Errors
+/// [`Error::Malformed`] where the parts cannot be of one whole, [`Error::Overflow`] past 2^30 different pieces.
+pub fn join(views: &[EncodedView<'_>], texts: &[(usize, usize)]) -> Result<Encoded, Error> {
+    let (mut lexicon, mut common) = (Lexicon::default(), Vec::with_capacity(views.len()));
+    for view in views {
+        let bytes = [view.arena, &PADDING[..]].concat();
+        let terms: Vec<Term> =
+            view.spans()?.into_iter().map(|(from, to)| Term::of(&bytes, from, to - from)).collect();
+        let mut numbers = Vec::with_capacity(terms.len());
+        lexicon.number(&terms, &bytes, &mut numbers);
+        lexicon.checked()?;
+        common.push(numbers);
+    }
+    let terms = lexicon.into_terms();
+    let mut counts = vec![0u64; terms.len()];
+    for text in texts {
+        each_common(views, &common, *text, |number| counts[number as usize] += 1)?;
+    }
+    let (mut out, rank) = ranked(&terms, &counts);
+    for text in texts {
+        each_common(views, &common, *text, |number| out.push(rank[number as usize]))?;
         out.starts.push(out.codes.len() as u64);
     }
     Ok(out)
+}
+
+/// Show `each` the number of every piece of a text among those of all stores.
+fn each_common(
+    views: &[EncodedView<'_>],
+    common: &[Vec<u32>],
+    (store, row): (usize, usize),
+    mut each: impl FnMut(u32),
+) -> Result<(), Error> {
+    let (Some(view), Some(common)) = (views.get(store), common.get(store)) else {
+        return Err(broken("there are fewer stores"));
+    };
+    each_number(view.text(row)?, |number| {
+        each(*common.get(number).ok_or_else(|| broken("a word is not there"))?);
+        Ok(())
+    })
 }
 
 /// The hash of each text, by which it is found again.
@@ -148,39 +211,12 @@ pub fn hashes(texts: &[&str], threads: usize) -> Vec<u64> {
 /// # Errors
 /// [`Error::Malformed`] where the parts cannot be of one whole.
 pub fn decode(view: &EncodedView<'_>, between: u8, rows: &[usize]) -> Result<Strings, Error> {
-    let broken = |what: &str| Error::Malformed(format!("the documents are damaged: {what}"));
-    let arena = std::str::from_utf8(view.arena).map_err(|_| broken("a word is not UTF-8"))?;
-    let mut spans = Vec::with_capacity(view.ends.len());
-    let mut from = 0usize;
-    for end in view.ends {
-        let end = usize::try_from(*end).unwrap_or(usize::MAX);
-        if end <= from || end > arena.len() || !arena.is_char_boundary(end) {
-            return Err(broken("a word ends where it cannot"));
-        }
-        spans.push((from, end));
-        from = end;
-    }
+    let spans = view.spans()?;
     let mut out = Strings::default();
     for row in rows {
-        let bounds = (view.starts.get(*row), row.checked_add(1).and_then(|next| view.starts.get(next)));
-        let (Some(start), Some(end)) = bounds else { return Err(broken("there are fewer")) };
-        let codes = view.codes.get(*start as usize..*end as usize).ok_or_else(|| broken("they overlap"))?;
-        let (mut at, mut after_word) = (0, false);
-        while at < codes.len() {
-            let (mut code, mut shift) = (0u64, 0);
-            loop {
-                let byte = *codes.get(at).ok_or_else(|| broken("a number is cut off"))?;
-                at += 1;
-                code |= u64::from(byte & 0x7F) << shift;
-                shift += 7;
-                if byte < 0x80 {
-                    break;
-                }
-                if shift > 35 {
-                    return Err(broken("a number is too long"));
-                }
-            }
-            let (from, to) = *spans.get(code as usize).ok_or_else(|| broken("a word is not there"))?;
+        let mut after_word = false;
+        each_number(view.text(*row)?, |number| {
+            let (from, to) = *spans.get(number).ok_or_else(|| broken("a word is not there"))?;
             let piece = &view.arena[from..to];
             let is_word = kind(piece[0]) == Kind::Word;
             if is_word && after_word {
@@ -188,10 +224,62 @@ pub fn decode(view: &EncodedView<'_>, between: u8, rows: &[usize]) -> Result<Str
             }
             out.bytes.extend_from_slice(piece);
             after_word = is_word;
-        }
+            Ok(())
+        })?;
         out.offsets.push(out.bytes.len() as i64);
     }
     Ok(out)
+}
+
+fn broken(what: &str) -> Error {
+    Error::Malformed(format!("the documents are damaged: {what}"))
+}
+
+impl<'a> EncodedView<'a> {
+    /// Where each piece begins and ends in the arena; none is empty.
+    fn spans(&self) -> Result<Vec<(usize, usize)>, Error> {
+        let arena = std::str::from_utf8(self.arena).map_err(|_| broken("a word is not UTF-8"))?;
+        let mut spans = Vec::with_capacity(self.ends.len());
+        let mut from = 0usize;
+        for end in self.ends {
+            let end = usize::try_from(*end).unwrap_or(usize::MAX);
+            if end <= from || end > arena.len() || !arena.is_char_boundary(end) {
+                return Err(broken("a word ends where it cannot"));
+            }
+            spans.push((from, end));
+            from = end;
+        }
+        Ok(spans)
+    }
+
+    /// The codes of one text.
+    fn text(&self, row: usize) -> Result<&'a [u8], Error> {
+        let bounds = (self.starts.get(row), row.checked_add(1).and_then(|next| self.starts.get(next)));
+        let (Some(start), Some(end)) = bounds else { return Err(broken("there are fewer")) };
+        self.codes.get(*start as usize..*end as usize).ok_or_else(|| broken("they overlap"))
+    }
+}
+
+/// Show `each` the number of every piece of a text.
+fn each_number(codes: &[u8], mut each: impl FnMut(usize) -> Result<(), Error>) -> Result<(), Error> {
+    let mut at = 0;
+    while at < codes.len() {
+        let (mut code, mut shift) = (0u64, 0);
+        loop {
+            let byte = *codes.get(at).ok_or_else(|| broken("a number is cut off"))?;
+            at += 1;
+            code |= u64::from(byte & 0x7F) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                break;
+            }
+            if shift > 35 {
+                return Err(broken("a number is too long"));
+            }
+        }
+        each(code as usize)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -221,6 +309,29 @@ mod tests {
         for between in [b' ', b'\n'] {
             assert_eq!(again(&texts, between).1, texts);
         }
+    }
+
+    #[test]
+    fn texts_of_several_stores_are_joined_as_if_they_were_encoded_together() {
+        let first = ["the cat", "the dog\nran", "gone", "é\u{a0}ü the"];
+        let second = ["a dog", "", "the the", " cat\u{1f}x"];
+        for between in [b' ', b'\n'] {
+            let stores = [encode(&first, between).unwrap(), encode(&second, between).unwrap()];
+            let views: Vec<_> = stores.iter().map(view).collect();
+            let wanted = [(1, 3), (0, 1), (1, 1), (1, 2), (0, 0), (0, 3), (0, 1)];
+            let texts: Vec<&str> =
+                wanted.iter().map(|(store, row)| [&first, &second][*store][*row]).collect();
+            assert_eq!(join(&views, &wanted).unwrap(), encode(&texts, between).unwrap());
+            assert!(join(&views, &[(2, 0)]).is_err());
+            assert!(join(&views, &[(0, 4)]).is_err());
+            assert_eq!(join(&views, &[]).unwrap(), encode(&[], between).unwrap());
+        }
+        let strange = Encoded { codes: vec![0xFF; stores_of("a b").codes.len()], ..stores_of("a b") };
+        assert!(join(&[view(&strange)], &[(0, 0)]).is_err());
+    }
+
+    fn stores_of(text: &str) -> Encoded {
+        encode(&[text], b' ').unwrap()
     }
 
     #[test]

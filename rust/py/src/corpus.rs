@@ -18,13 +18,49 @@ type Encoded<'py> = (
 #[pyfunction]
 pub fn encode_texts(py: Python<'_>, texts: Texts, between: u8) -> PyResult<Encoded<'_>> {
     let texts = texts.get()?;
-    let found = py.detach(|| corpus::encode(&texts, between)).map_err(raised)?;
-    Ok((
+    Ok(arrays(py, py.detach(|| corpus::encode(&texts, between)).map_err(raised)?))
+}
+
+/// Some texts of several stores that `encode_texts` made, each by its store and its row there, in one store.
+#[pyfunction]
+pub fn join_texts<'py>(
+    py: Python<'py>,
+    stores: Vec<Borrowed<'py>>,
+    which: PyReadonlyArray1<'py, i64>,
+    rows: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Encoded<'py>> {
+    let views = stores.iter().map(view).collect::<PyResult<Vec<_>>>()?;
+    let texts: Vec<_> = numbers(&which)?.zip(numbers(&rows)?).collect();
+    Ok(arrays(py, py.detach(|| corpus::join(&views, &texts)).map_err(raised)?))
+}
+
+type Borrowed<'py> = (
+    PyReadonlyArray1<'py, u8>,
+    PyReadonlyArray1<'py, u64>,
+    PyReadonlyArray1<'py, u8>,
+    PyReadonlyArray1<'py, u64>,
+);
+
+fn view<'a>((arena, ends, codes, starts): &'a Borrowed<'_>) -> PyResult<EncodedView<'a>> {
+    Ok(EncodedView {
+        arena: arena.as_slice()?,
+        ends: ends.as_slice()?,
+        codes: codes.as_slice()?,
+        starts: starts.as_slice()?,
+    })
+}
+
+fn numbers<'a>(rows: &'a PyReadonlyArray1<'_, i64>) -> PyResult<impl Iterator<Item = usize> + 'a> {
+    Ok(rows.as_slice()?.iter().map(|row| usize::try_from(*row).unwrap_or(usize::MAX)))
+}
+
+fn arrays(py: Python<'_>, found: corpus::Encoded) -> Encoded<'_> {
+    (
         PyArray1::from_vec(py, found.arena),
         PyArray1::from_vec(py, found.ends),
         PyArray1::from_vec(py, found.codes),
         PyArray1::from_vec(py, found.starts),
-    ))
+    )
 }
 
 /// The texts in some rows of what `encode_texts` made.
@@ -38,14 +74,8 @@ pub fn decode_texts<'py>(
     between: u8,
     rows: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Strings> {
-    let view = EncodedView {
-        arena: arena.as_slice()?,
-        ends: ends.as_slice()?,
-        codes: codes.as_slice()?,
-        starts: starts.as_slice()?,
-    };
-    let rows: Vec<usize> =
-        rows.as_slice()?.iter().map(|row| usize::try_from(*row).unwrap_or(usize::MAX)).collect();
+    let store = (arena, ends, codes, starts);
+    let (view, rows) = (view(&store)?, numbers(&rows)?.collect::<Vec<_>>());
     Ok(py.detach(|| corpus::decode(&view, between, &rows)).map_err(raised)?.into())
 }
 

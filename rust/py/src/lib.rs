@@ -32,7 +32,7 @@ mod _kernels {
     #[pymodule_export]
     use super::characters::{character_classes, character_tables};
     #[pymodule_export]
-    use super::corpus::{decode_texts, encode_texts, text_hashes};
+    use super::corpus::{decode_texts, encode_texts, join_texts, text_hashes};
     #[pymodule_export]
     use super::counter::{Counter, combine, cut};
     #[pymodule_export]

@@ -30,7 +30,8 @@ Integers: TypeAlias = NDArray[np.int64]
 MOST = 256 << 20
 """Bytes that kept documents may take; of more none are kept."""
 
-PENDING = 64 << 20  # bytes of text that are held as they came before they are encoded
+PENDING = 32 << 20  # bytes of text that are held as they came before they are encoded
+LOOKED_AT = 64  # texts of a batch that tell how many bytes it has
 MANY = 32  # stores after which those of a few documents are joined
 
 
@@ -48,6 +49,23 @@ class _Encoded:
     def of(cls, canonical: Texts, settings: TextSettings) -> _Encoded:
         between = _between(settings)
         return cls(*_kernels.encode_texts(canonical, between), between)
+
+    @classmethod
+    def joined(
+        cls, stores: Sequence[_Encoded | _Pending], place: Integers, settings: TextSettings
+    ) -> _Encoded:
+        """The texts of some stores at these places, as `of` makes them, without all of them in memory."""
+        encoded = [
+            store
+            if isinstance(store, _Encoded)
+            else cls.of(store.canonical(np.arange(len(store)), settings), settings)
+            for store in stores
+        ]
+        ends = np.cumsum([len(store) for store in encoded])
+        which = np.searchsorted(ends, place, side="right")
+        rows = place - (ends - [len(store) for store in encoded])[which]
+        arrays = [(store.arena, store.ends, store.codes, store.starts) for store in encoded]
+        return cls(*_kernels.join_texts(arrays, which, rows), _between(settings))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -81,9 +99,10 @@ class _Pending:
         first = 0
         for each in self.texts:
             own = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + len(each))] - first
-            found += taken(each, own.tolist()) or []
+            some = each if len(own) == len(each) else taken(each, own.tolist()) or []
+            found += settings.analyser.canonical(some).to_list()
             first += len(each)
-        return settings.analyser.canonical(found).to_list()
+        return found
 
 
 def reread(settings: TextSettings) -> TextSettings:
@@ -263,7 +282,10 @@ class Corpus(KeptDocuments):
         [first, *more] = self.stores or (_Encoded.of([], self.settings),)
         if isinstance(first, _Encoded) and not more and len(first) == len(self):
             return replace(self, stores=(first,))
-        store = _Encoded.of(self.texts(), self.settings)
+        if any(isinstance(each, _Encoded) for each in self.stores):
+            store = _Encoded.joined(self.stores, self.place, self.settings)
+        else:
+            store = _Encoded.of(self.texts(), self.settings)
         return replace(self, place=np.arange(len(self)), stores=(store,))
 
     def arrays(self) -> Arrays:
@@ -368,4 +390,10 @@ class Keeper:
 
 
 def _size(texts: Texts) -> int:
-    return sum(map(len, texts)) if isinstance(texts, list) else int(getattr(texts, "nbytes", 64 * len(texts)))
+    """About how many bytes texts take; what the kernel has read does not say it, but some of it does."""
+    if isinstance(texts, list):
+        return sum(map(len, texts))
+    if hasattr(texts, "nbytes"):
+        return int(texts.nbytes)
+    some = range(0, len(texts), len(texts) // LOOKED_AT + 1)
+    return sum(map(len, taken(texts, some) or [])) * len(texts) // max(len(some), 1)
