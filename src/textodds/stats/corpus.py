@@ -30,7 +30,7 @@ Integers: TypeAlias = NDArray[np.int64]
 MOST = 256 << 20
 """Bytes that kept documents may take; of more none are kept."""
 
-PENDING = 32 << 20  # bytes of text that are held as they came before they are encoded
+PENDING = 64 << 20  # bytes of text that are held as they came before they are encoded
 LOOKED_AT = 64  # texts of a batch that tell how many bytes it has
 MANY = 32  # stores after which those of a few documents are joined
 
