@@ -13,11 +13,12 @@ import numpy as np
 from textodds.data import frames
 from textodds.data.admission import Parts
 from textodds.data.batch import TEXT
-from textodds.data.columns import ColumnRequest, TableRequest
+from textodds.data.columns import ColumnRequest
 from textodds.data.frames import Column, Table
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.row_parts import Row, record_parts, row_parts, text_parts
 from textodds.data.source import Source, refuse
+from textodds.data.table_request import TableRequest
 from textodds.errors import InputError, LengthMismatch, require
 
 END = object()

@@ -11,7 +11,7 @@ from typing import Any
 
 from textodds.data import files
 from textodds.data.admission import Parts
-from textodds.data.columns import ColumnRequest, TableRequest
+from textodds.data.columns import ColumnRequest
 from textodds.data.dialect import Dialect
 from textodds.data.files import File, Spool
 from textodds.data.label_sets import LabelSets
@@ -19,6 +19,7 @@ from textodds.data.read_options import FORM, ReadOptions
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
 from textodds.data.source import Position, Source, refuse
+from textodds.data.table_request import TableRequest
 from textodds.errors import BadFile, InputError
 
 
