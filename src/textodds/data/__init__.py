@@ -2,8 +2,9 @@
 
 Read `reader` first (what a source is, and who reads it), then `source` and `batch`, then the formats:
 `lines`, `jsonl`, `parquet`, `database`, `excel`, `mail`, `folder`, `frames`, `objects`. `encoding` is for
-text that is not UTF-8. `columns` finds the columns that are meant, `table_request` those of a table, `schema` and `kinds` say what they hold,
-`row_parts` gathers rows of Python objects, `admission` checks every value and `rejects` counts bad rows.
+text that is not UTF-8. `columns` finds the columns that are meant, `table_request` those of a table, `schema`
+and `kinds` say what they hold, `row_parts` gathers rows of Python objects, `admission` checks every value and
+`rejects` counts bad rows.
 
 From outside: the names below.
 """
