@@ -184,13 +184,22 @@ def test_many_small_changes_and_large_batches_are_the_same_documents(monkeypatch
 def test_stores_are_joined_as_if_their_texts_were_encoded_together(parts, options):
     cut = TextSettings(**options)
     stores = [Corpus.of([batch([(text, "x", 1.0) for text in part])], cut).compact() for part in parts]
-    joined = stores[0]
-    for each in stores[1:]:
-        joined = joined + each
+    joined = sum_of(stores)
     whole = Corpus.of([batch([(text, "x", 1.0) for part in parts for text in part])], cut).arrays()
     assert len(joined.stores) == len(parts)
     for name, array in joined.arrays().items():
         np.testing.assert_array_equal(array, whole[name], err_msg=name)
+    first = stores[0].arrays()  # and nothing of the others stays once they are forgotten
+    for name, array in (joined - sum_of(stores[1:])).arrays().items():
+        np.testing.assert_array_equal(array, first[name], err_msg=name)
+
+
+def sum_of(stores):
+    """Several corpora as one."""
+    found = stores[0]
+    for each in stores[1:]:
+        found = found + each
+    return found
 
 
 def test_what_is_held_as_it_came_is_bounded_by_its_bytes_whatever_it_was_read_from(tmp_path, monkeypatch):

@@ -206,8 +206,11 @@ class ColumnRequest:
         self.names = self.names or tuple(names)
         if self.keeps_rows and self.kept is None:
             return list(range(len(names)))
-        beside = [names.index(name) for name in self.kept or () if name in names]
-        return list(dict.fromkeys([*positions, *beside]))
+        return list(dict.fromkeys([*positions, *self.kept_among(names)]))
+
+    def kept_among(self, names: Sequence[str]) -> list[int]:
+        """Where the named columns stand that are kept, as far as they are among ``names``."""
+        return [at for name in self.kept or () if (at := position(names, name)) is not None]
 
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from textodds.data.admission import Part, admitted
 from textodds.data.batch import Batch
+from textodds.data.column_names import position
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Rejects
 from textodds.errors import MissingColumn
@@ -73,13 +74,13 @@ def kept_rows(part: Part | Batch, request: ColumnRequest, rejects: Rejects) -> K
     first = names[:1] if FILE in names[:1] else []  # which no reader has among its columns
     known = list(dict.fromkeys([*first, *request.names, *names]))
     for name in request.kept:
-        if name not in (names if rows.lines is None else known):
+        if position(names if rows.lines is None else known, name) is None:
             where = part.origin.where if isinstance(part, Part) else "the data"
             raise MissingColumn(where, name, known, None, hint="name a column that is there, or `none`")
     if rows.lines is not None:
         request.names = known
     values = dict(zip(names, columns, strict=True))
-    chosen = [name for name in known if name in request.kept]
+    chosen = [known[at] for at in sorted(set(request.kept_among(known)))]
     columns = [values.get(name, [None] * len(rows)) for name in chosen]
     return KeptRows(chosen, columns, None, rows.batch, rows.good, len(rows))
 

@@ -49,8 +49,7 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
         keys = [key for key in dict.fromkeys(chain.from_iterable(records)) if isinstance(key, str)]
         if keys or request.is_sparse:
             places = _positions(request, origin, keys, records, sparse=bool(names))
-            kept = (name for name in request.kept or () if name in keys)
-            names[:] = dict.fromkeys([*(keys[at] for at in places), *kept])
+            names[:] = dict.fromkeys(keys[at] for at in [*places, *request.kept_among(keys)])
 
     def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin, **beside)

@@ -253,8 +253,9 @@ class Source:
     @property
     def kept_names(self) -> list[str]:
         """Those of `names` that `with_rows` has."""
-        kept = self._request.kept
-        return [name for name in self.names if kept is None or name in kept]
+        if self._request.kept is None:
+            return list(self.names)
+        return [self.names[at] for at in sorted(set(self._request.kept_among(self.names)))]
 
     @property
     def left(self) -> list[str]:

@@ -390,7 +390,7 @@ class Keeper:
 
 
 def _size(texts: Texts) -> int:
-    """About how many bytes texts take; what the kernel has read does not say it, but some of it does."""
+    """About how many bytes texts take; of texts that the kernel has read, some are looked at."""
     if isinstance(texts, list):
         return sum(map(len, texts))
     if hasattr(texts, "nbytes"):
